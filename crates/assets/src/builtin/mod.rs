@@ -1,0 +1,56 @@
+//! Assets that need no download, named wherever a file could stand.
+
+pub mod mannequin;
+pub mod motions;
+pub mod proportions;
+pub mod wardrobe;
+
+use crate::{Body, Error, Fabric, Garment, Motion, Result, Skeleton};
+use proportions::Proportions;
+
+/// A built-in asset for a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// `body`, `garment`, `motion` or `fabric`.
+    pub kind: &'static str,
+    /// What to type.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
+}
+
+/// Everything built in.
+pub fn list() -> Vec<Entry> {
+    let bodies =
+        [Entry { kind: "body", name: "mannequin:female", about: "tailor's dummy of an adult woman" }];
+    bodies.into_iter().chain(wardrobe::list()).chain(motions::list()).collect()
+}
+
+/// A body by name: `mannequin:female`.
+pub fn body(name: &str) -> Result<Body> {
+    match name {
+        "mannequin" | "mannequin:female" => mannequin::mannequin(&Proportions::female()),
+        _ => Err(unknown("body", name)),
+    }
+}
+
+/// A garment by name, cut for and placed around `body` in its rest pose: `dress`, `dress:3410`.
+pub fn garment(name: &str, body: &Body) -> Result<Garment> {
+    wardrobe::garment(name, body)
+}
+
+/// A motion by name, for the mannequin's `skeleton`: `walk`, `walk:1.3`.
+pub fn motion(name: &str, skeleton: &Skeleton) -> Result<Motion> {
+    motions::motion(name, skeleton)
+}
+
+/// A fabric by name: `cotton`.
+pub fn fabric(name: &str) -> Result<Fabric> {
+    Err(unknown("fabric", name))
+}
+
+/// The error for a name that is not in the list.
+pub(crate) fn unknown(kind: &'static str, name: &str) -> Error {
+    let known: Vec<&str> = list().into_iter().filter(|e| e.kind == kind).map(|e| e.name).collect();
+    Error::Unknown { kind, name: name.to_string(), known: known.join(", ") }
+}

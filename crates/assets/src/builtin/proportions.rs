@@ -1,0 +1,131 @@
+//! The mannequin's measures and the skeleton that follows from them.
+
+use crate::{Joint, Skeleton, Transform};
+use glam::Vec3;
+
+/// Lengths, heights and girths of a standing adult, in metres.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct Proportions {
+    pub stature: f32,
+    pub cervicale_height: f32,
+    pub acromial_height: f32,
+    pub waist_height: f32,
+    pub crotch_height: f32,
+    pub knee_height: f32,
+    pub biacromial_breadth: f32,
+    pub hip_breadth: f32,
+    pub head_circumference: f32,
+    pub neck_circumference: f32,
+    pub chest_circumference: f32,
+    pub waist_circumference: f32,
+    pub hip_circumference: f32,
+    pub thigh_circumference: f32,
+    pub calf_circumference: f32,
+    pub ankle_circumference: f32,
+    pub upper_arm_circumference: f32,
+    pub wrist_circumference: f32,
+    pub arm_length: f32,
+    pub foot_length: f32,
+    pub hand_length: f32,
+}
+
+impl Proportions {
+    /// Means of women in the 2012 anthropometric survey of US Army personnel (ANSUR II).
+    pub fn female() -> Self {
+        Self {
+            stature: 1.629,
+            cervicale_height: 1.391,
+            acromial_height: 1.335,
+            waist_height: 0.988,
+            crotch_height: 0.772,
+            knee_height: 0.453,
+            biacromial_breadth: 0.365,
+            hip_breadth: 0.349,
+            head_circumference: 0.561,
+            neck_circumference: 0.330,
+            chest_circumference: 0.947,
+            waist_circumference: 0.861,
+            hip_circumference: 1.021,
+            thigh_circumference: 0.614,
+            calf_circumference: 0.373,
+            ankle_circumference: 0.215,
+            upper_arm_circumference: 0.300,
+            wrist_circumference: 0.154,
+            arm_length: 0.72,
+            foot_length: 0.246,
+            hand_length: 0.181,
+        }
+    }
+
+    /// Joints with H-Anim-like names, every one world-aligned at rest: arms 45° down, feet under the hips,
+    /// facing +Z with the left side towards +X.
+    pub fn skeleton(&self) -> Skeleton {
+        let h = self.stature;
+        // Heights as shares of stature (Drillis and Contini 1966, as printed in Winter's Biomechanics).
+        let hip = Vec3::new(0.052 * h, 0.528 * h, 0.0);
+        let knee = Vec3::new(0.054 * h, 0.283 * h, 0.004 * h);
+        let ankle = Vec3::new(0.056 * h, 0.043 * h, -0.014 * h);
+        let ball = Vec3::new(0.062 * h, 0.012 * h, 0.070 * h);
+        let shoulder = Vec3::new(0.5 * self.biacromial_breadth - 0.015 * h, 0.812 * h, -0.012 * h);
+        let down = Vec3::new(1.0, -1.0, 0.0).normalize();
+        let elbow = shoulder + down * (0.172 * h);
+        let wrist = elbow + (down + Vec3::new(0.0, 0.0, 0.10)).normalize() * (0.150 * h);
+        let knuckle = wrist + (down + Vec3::new(0.0, 0.0, 0.14)).normalize() * (0.055 * h);
+        let clavicle = Vec3::new(0.014 * h, 0.825 * h, 0.012 * h);
+        let centre = |y: f32, z: f32| Vec3::new(0.0, y * h, z * h);
+
+        let mut joints: Vec<(String, Option<usize>, Vec3)> =
+            vec![("humanoid_root".into(), None, centre(0.555, -0.004))];
+        for (prefix, side) in [("l", 1.0), ("r", -1.0)] {
+            let first = joints.len();
+            for (k, (name, at)) in
+                [("hip", hip), ("knee", knee), ("ankle", ankle), ("midtarsal", ball)].into_iter().enumerate()
+            {
+                let parent = if k == 0 { 0 } else { first + k - 1 };
+                joints.push((format!("{prefix}_{name}"), Some(parent), at * Vec3::new(side, 1.0, 1.0)));
+            }
+        }
+        let spine = joints.len();
+        for (k, (name, at)) in [
+            ("vl5", centre(0.597, -0.008)),
+            ("vl1", centre(0.660, -0.012)),
+            ("vt6", centre(0.740, -0.020)),
+            ("vc7", centre(0.850, -0.018)),
+            ("vc4", centre(0.880, -0.008)),
+            ("skullbase", centre(0.912, -0.002)),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            joints.push((name.into(), Some(if k == 0 { 0 } else { spine + k - 1 }), at));
+        }
+        let chest = spine + 2;
+        for (prefix, side) in [("l", 1.0), ("r", -1.0)] {
+            let first = joints.len();
+            for (k, (name, at)) in [
+                ("sternoclavicular", clavicle),
+                ("shoulder", shoulder),
+                ("elbow", elbow),
+                ("wrist", wrist),
+                ("metacarpal", knuckle),
+            ]
+            .into_iter()
+            .enumerate()
+            {
+                let parent = if k == 0 { chest } else { first + k - 1 };
+                joints.push((format!("{prefix}_{name}"), Some(parent), at * Vec3::new(side, 1.0, 1.0)));
+            }
+        }
+        let places: Vec<Vec3> = joints.iter().map(|j| j.2).collect();
+        let joints = joints
+            .into_iter()
+            .map(|(name, parent, at)| Joint {
+                name,
+                parent,
+                rest: Transform::from_translation(parent.map_or(at, |p| at - places[p])),
+            })
+            .collect();
+        Skeleton { joints }
+    }
+}

@@ -1,0 +1,59 @@
+//! What we have: bodies, motions, garments, fabrics, takes and models, and their files.
+//!
+//! Every type that crosses from one stage of Toile to the next lives here, together with its
+//! arithmetic and (with the feature `io`, on by default) its files and the built-in assets.
+//! Metres, seconds, kilograms, newtons; +Y up, right-handed, characters face +Z.
+//!
+//! ```
+//! # #[cfg(feature = "io")] {
+//! use toile_assets::builtin;
+//! let body = builtin::body("mannequin:female").unwrap();
+//! let walk = builtin::motion("stand", &body.skeleton).unwrap();
+//! let bones = body.bones(&walk.poses[10]);
+//! let skinned = body.skinned_positions(&bones);
+//! assert_eq!(skinned.len(), body.mesh.positions.len());
+//! # }
+//! ```
+
+mod attachment;
+mod body;
+mod closest;
+mod error;
+mod fabric;
+mod garment;
+mod humanoid;
+mod mesh;
+mod model;
+mod motion;
+mod root;
+mod skeleton;
+mod skin;
+mod take;
+
+#[cfg(feature = "io")]
+pub mod axes;
+#[cfg(feature = "io")]
+pub mod builtin;
+#[cfg(feature = "io")]
+pub mod read;
+#[cfg(feature = "io")]
+pub mod repair;
+#[cfg(feature = "io")]
+pub mod retarget;
+#[cfg(feature = "io")]
+pub mod write;
+
+pub use attachment::{Attachment, AttachmentSettings};
+pub use body::Body;
+pub use closest::{ClosestPoint, TriangleTree};
+pub use error::{Error, Problem, Result};
+pub use fabric::Fabric;
+pub use garment::{Garment, Panel, Pin, PinTarget, RestSource, Seam};
+pub use humanoid::{Humanoid, Role};
+pub use mesh::{Edge, Mesh, Topology};
+pub use model::{Certificate, InputSet, Model, ModelKind};
+pub use motion::Motion;
+pub use root::{RootFrame, RootTrack};
+pub use skeleton::{Joint, Pose, Skeleton, Transform};
+pub use skin::Skin;
+pub use take::{FrameReport, Take};

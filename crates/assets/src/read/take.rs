@@ -1,0 +1,1 @@
+//! Takes from safetensors files.

@@ -1,0 +1,68 @@
+//! A recorded simulation of one clip.
+
+use crate::RootFrame;
+use glam::{Affine3A, Vec3};
+
+/// What a recorded frame cost and how far it was from ideal.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct FrameReport {
+    /// Wall clock, ms.
+    pub ms: f32,
+    /// Smaller steps the frame was cut into.
+    pub substeps: u32,
+    /// Steps that were retried smaller.
+    pub retries: u32,
+    /// Largest edge stretch, percent.
+    pub max_stretch_percent: f32,
+    /// Deepest vertex inside the body, mm (0 when none).
+    pub deepest_mm: f32,
+}
+
+/// Frames of a simulated garment with the motion that drove it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Take {
+    /// The motion's name.
+    pub clip: String,
+    /// Frames per second of everything below.
+    pub fps: f64,
+    /// Simulation mesh, fixed.
+    pub triangles: Vec<[u32; 3]>,
+    /// World-space vertices, frame after frame: `frames × vertices`.
+    pub positions: Vec<Vec3>,
+    /// Vertices per frame.
+    pub vertices: usize,
+    /// Bone matrices `world_from_bind`, frame after frame: `frames × joints`.
+    pub bones: Vec<Affine3A>,
+    /// Joints per frame.
+    pub joints: usize,
+    /// Root frame per frame.
+    pub roots: Vec<RootFrame>,
+    /// Report per frame.
+    pub reports: Vec<FrameReport>,
+    /// Frame at which the motion was frozen, for stop takes.
+    pub stop_frame: Option<usize>,
+    /// Names of body, garment and fabric, settings, seed and versions, for reports.
+    pub notes: Vec<(String, String)>,
+}
+
+impl Take {
+    /// Number of frames.
+    pub fn len(&self) -> usize {
+        self.roots.len()
+    }
+
+    /// Whether it has no frame.
+    pub fn is_empty(&self) -> bool {
+        self.roots.is_empty()
+    }
+
+    /// The vertices of one frame.
+    pub fn frame(&self, f: usize) -> &[Vec3] {
+        &self.positions[f * self.vertices..(f + 1) * self.vertices]
+    }
+
+    /// The bone matrices of one frame.
+    pub fn frame_bones(&self, f: usize) -> &[Affine3A] {
+        &self.bones[f * self.joints..(f + 1) * self.joints]
+    }
+}

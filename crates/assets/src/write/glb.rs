@@ -1,0 +1,1 @@
+//! Characters with animations, and cloth as morph targets, as binary glTF.

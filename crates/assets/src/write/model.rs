@@ -1,0 +1,1 @@
+//! Models as `.toile` files.

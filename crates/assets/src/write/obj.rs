@@ -1,0 +1,1 @@
+//! Meshes as OBJ, one or a sequence.

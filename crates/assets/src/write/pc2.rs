@@ -1,0 +1,1 @@
+//! Point caches for Blender and 3ds Max.

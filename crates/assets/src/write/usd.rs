@@ -1,0 +1,1 @@
+//! Animated meshes as USD ASCII.

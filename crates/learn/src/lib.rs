@@ -1,0 +1,1 @@
+//! The shortcut: from many takes to one certified model and its report.

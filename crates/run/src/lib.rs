@@ -1,0 +1,1 @@
+//! The product: learned garments stepped in microseconds, one or thousands.

@@ -1,0 +1,1 @@
+//! The window: pictures, films and reports.

@@ -1,0 +1,1 @@
+//! The truth: full-space cloth simulation against a moving body.
