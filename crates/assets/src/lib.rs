@@ -29,6 +29,8 @@ mod root;
 mod skeleton;
 mod skin;
 mod take;
+#[cfg(feature = "io")]
+mod tensors;
 
 #[cfg(feature = "io")]
 pub mod axes;
