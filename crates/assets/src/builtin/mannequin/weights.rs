@@ -35,7 +35,7 @@ pub fn rows(mesh: &Mesh, figure: &Figure, joints: &Joints, skeleton: &Skeleton) 
             let d = figure.parts(q);
             let mut row: Vec<(u16, f32)> = Vec::new();
             // Arm: share along the bone times membership.
-            let member = ramp(0.5 + (d.trunk - d.arm) / 0.06);
+            let member = ramp(0.5 + (d.trunk.min(d.leg) - d.arm) / 0.06);
             let along = (q - joints.shoulder).dot(down);
             let arm = member * ramp((along + 0.045) / 0.11);
             let fore = ramp((along - joints.shoulder.distance(joints.elbow) + 0.04) / 0.08);
@@ -48,7 +48,7 @@ pub fn rows(mesh: &Mesh, figure: &Figure, joints: &Joints, skeleton: &Skeleton) 
             row.push((chain[4], arm * fore * hand * fingers));
             let mut rest = 1.0 - arm;
             // Leg: below the groin, away from the middle.
-            let member = ramp(0.5 + (d.trunk - d.leg) / 0.07);
+            let member = ramp(0.5 + (d.trunk.min(d.arm) - d.leg) / 0.07);
             let thigh = ramp(0.5 + (joints.hip.y - 0.02 - q.y) / 0.16);
             let leg = rest * (member.max(ramp((joints.hip.y - 0.08 - q.y) / 0.05))) * thigh;
             let shank = ramp(0.5 + (joints.knee.y - q.y) / 0.09);
