@@ -30,6 +30,27 @@ pub struct Proportions {
     pub hand_length: f32,
 }
 
+/// Joint positions at rest in metres; those of limbs are the left side's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct Joints {
+    pub hip: Vec3,
+    pub knee: Vec3,
+    pub ankle: Vec3,
+    /// Ball of the foot.
+    pub ball: Vec3,
+    pub clavicle: Vec3,
+    pub shoulder: Vec3,
+    pub elbow: Vec3,
+    pub wrist: Vec3,
+    pub knuckle: Vec3,
+    /// Root, then the spine upwards to the base of the skull.
+    pub spine: [Vec3; 7],
+    /// Over what height the surface passes from one spine joint to the next.
+    pub spine_ramp: [f32; 7],
+    pub skull_base: Vec3,
+}
+
 impl Proportions {
     /// Means of women in the 2012 anthropometric survey of US Army personnel (ANSUR II).
     pub fn female() -> Self {
@@ -58,25 +79,53 @@ impl Proportions {
         }
     }
 
-    /// Joints with H-Anim-like names, every one world-aligned at rest: arms 45° down, feet under the hips,
-    /// facing +Z with the left side towards +X.
-    pub fn skeleton(&self) -> Skeleton {
+    /// Where the joints lie at rest.
+    pub fn joints(&self) -> Joints {
         let h = self.stature;
-        // Heights as shares of stature (Drillis and Contini 1966, as printed in Winter's Biomechanics).
-        let hip = Vec3::new(0.052 * h, 0.528 * h, 0.0);
-        let knee = Vec3::new(0.054 * h, 0.283 * h, 0.004 * h);
-        let ankle = Vec3::new(0.056 * h, 0.043 * h, -0.014 * h);
-        let ball = Vec3::new(0.062 * h, 0.012 * h, 0.070 * h);
-        let shoulder = Vec3::new(0.5 * self.biacromial_breadth - 0.015 * h, 0.812 * h, -0.012 * h);
+        // Heights as shares of stature (Drillis and Contini 1966, as printed in Winter's Biomechanics),
+        // the shoulder 37 mm below the acromion, where the head of the humerus turns.
         let down = Vec3::new(1.0, -1.0, 0.0).normalize();
+        let shoulder = Vec3::new(
+            0.5 * self.biacromial_breadth - 0.015 * h,
+            self.acromial_height - 0.0225 * h,
+            -0.012 * h,
+        );
         let elbow = shoulder + down * (0.172 * h);
         let wrist = elbow + (down + Vec3::new(0.0, 0.0, 0.10)).normalize() * (0.150 * h);
         let knuckle = wrist + (down + Vec3::new(0.0, 0.0, 0.14)).normalize() * (0.055 * h);
-        let clavicle = Vec3::new(0.014 * h, 0.825 * h, 0.012 * h);
         let centre = |y: f32, z: f32| Vec3::new(0.0, y * h, z * h);
+        Joints {
+            hip: Vec3::new(0.052 * h, 0.528 * h, 0.0),
+            knee: Vec3::new(0.058 * h, self.knee_height, 0.002 * h),
+            ankle: Vec3::new(0.062 * h, 0.043 * h, -0.014 * h),
+            ball: Vec3::new(0.068 * h, 0.012 * h, 0.062 * h),
+            clavicle: Vec3::new(0.014 * h, 0.809 * h, 0.012 * h),
+            shoulder,
+            elbow,
+            wrist,
+            knuckle,
+            spine: [
+                centre(0.555, -0.004),
+                centre(0.597, -0.008),
+                centre(0.660, -0.012),
+                centre(0.740, -0.020),
+                centre(0.850, -0.018),
+                centre(0.880, -0.008),
+                centre(0.912, -0.002),
+            ],
+            spine_ramp: [0.10, 0.08, 0.12, 0.14, 0.05, 0.05, 0.05],
+            skull_base: centre(0.912, -0.002),
+        }
+    }
 
-        let mut joints: Vec<(String, Option<usize>, Vec3)> =
-            vec![("humanoid_root".into(), None, centre(0.555, -0.004))];
+    /// Joints with H-Anim-like names, every one world-aligned at rest: arms 45° down, feet under the hips,
+    /// facing +Z with the left side towards +X.
+    pub fn skeleton(&self) -> Skeleton {
+        let Joints {
+            hip, knee, ankle, ball, clavicle, shoulder, elbow, wrist, knuckle, spine: column, ..
+        } = self.joints();
+
+        let mut joints: Vec<(String, Option<usize>, Vec3)> = vec![("humanoid_root".into(), None, column[0])];
         for (prefix, side) in [("l", 1.0), ("r", -1.0)] {
             let first = joints.len();
             for (k, (name, at)) in
@@ -88,12 +137,12 @@ impl Proportions {
         }
         let spine = joints.len();
         for (k, (name, at)) in [
-            ("vl5", centre(0.597, -0.008)),
-            ("vl1", centre(0.660, -0.012)),
-            ("vt6", centre(0.740, -0.020)),
-            ("vc7", centre(0.850, -0.018)),
-            ("vc4", centre(0.880, -0.008)),
-            ("skullbase", centre(0.912, -0.002)),
+            ("vl5", column[1]),
+            ("vl1", column[2]),
+            ("vt6", column[3]),
+            ("vc7", column[4]),
+            ("vc4", column[5]),
+            ("skullbase", column[6]),
         ]
         .into_iter()
         .enumerate()
