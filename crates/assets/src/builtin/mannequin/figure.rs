@@ -6,7 +6,7 @@
 
 use super::super::proportions::{Joints, Proportions};
 use super::measure::field_girth;
-use super::shape::{Ellipsoid, RoundCone, Station, Sweep, smooth_union};
+use super::shape::{Dent, Ellipsoid, RoundCone, Station, Sweep, smooth_union};
 use glam::{Vec2, Vec3};
 
 /// The body as a signed field, part by part.
@@ -25,6 +25,7 @@ pub struct Figure {
     foot: Sweep,
     arm: Sweep,
     thumb: RoundCone,
+    dents: Vec<Dent>,
 }
 
 /// Distances to the parts that the weights tell apart.
@@ -52,18 +53,18 @@ const DRAWN_FOOT: f32 = 0.246;
 
 /// height, centre x, centre z, reach: right, left, front, back, boxiness
 const TORSO: &[[f32; 8]] = &[
-    [0.800, 0.0, -0.010, 0.090, 0.090, 0.060, 0.065, 0.010],
-    [0.840, 0.0, -0.010, 0.134, 0.134, 0.088, 0.088, 0.015],
-    [0.880, 0.0, -0.006, 0.158, 0.158, 0.104, 0.092, 0.020],
-    [0.925, 0.0, -0.002, 0.163, 0.163, 0.110, 0.086, 0.022],
-    [0.980, 0.0, 0.002, 0.151, 0.151, 0.110, 0.082, 0.020],
-    [1.020, 0.0, 0.005, 0.137, 0.137, 0.103, 0.080, 0.020],
-    [1.060, 0.0, 0.005, 0.128, 0.128, 0.096, 0.080, 0.020],
-    [1.120, 0.0, 0.000, 0.131, 0.131, 0.093, 0.086, 0.022],
-    [1.190, 0.0, -0.010, 0.139, 0.139, 0.096, 0.092, 0.024],
-    [1.240, 0.0, -0.018, 0.145, 0.145, 0.093, 0.091, 0.024],
-    [1.290, 0.0, -0.024, 0.142, 0.142, 0.075, 0.080, 0.020],
-    [1.330, 0.0, -0.026, 0.108, 0.108, 0.056, 0.064, 0.010],
+    [0.802, 0.0, -0.010, 0.080, 0.080, 0.052, 0.055, 0.010],
+    [0.840, 0.0, -0.010, 0.140, 0.140, 0.092, 0.078, 0.030],
+    [0.880, 0.0, -0.006, 0.160, 0.160, 0.107, 0.086, 0.042],
+    [0.925, 0.0, -0.002, 0.160, 0.160, 0.110, 0.088, 0.040],
+    [0.980, 0.0, 0.000, 0.155, 0.155, 0.109, 0.090, 0.030],
+    [1.020, 0.0, 0.001, 0.144, 0.144, 0.104, 0.088, 0.026],
+    [1.060, 0.0, 0.001, 0.135, 0.135, 0.099, 0.087, 0.026],
+    [1.120, 0.0, -0.003, 0.139, 0.139, 0.098, 0.093, 0.028],
+    [1.190, 0.0, -0.010, 0.149, 0.149, 0.100, 0.100, 0.030],
+    [1.240, 0.0, -0.018, 0.151, 0.151, 0.095, 0.099, 0.028],
+    [1.290, 0.0, -0.024, 0.142, 0.142, 0.078, 0.085, 0.020],
+    [1.330, 0.0, -0.026, 0.108, 0.108, 0.056, 0.066, 0.010],
 ];
 
 /// height, centre x, centre z, reach: out, in, front, back, boxiness
@@ -81,9 +82,9 @@ const LEG: &[[f32; 8]] = &[
     [0.560, 0.094, 0.004, 0.064, 0.065, 0.070, 0.069, 0.01],
     [0.640, 0.093, 0.003, 0.075, 0.074, 0.085, 0.083, 0.005],
     [0.710, 0.093, 0.000, 0.081, 0.081, 0.094, 0.093, 0.005],
-    [0.765, 0.093, -0.004, 0.084, 0.085, 0.099, 0.099, 0.01],
-    [0.820, 0.094, -0.006, 0.083, 0.085, 0.097, 0.097, 0.01],
-    [0.865, 0.092, -0.006, 0.080, 0.080, 0.088, 0.088, 0.01],
+    [0.765, 0.093, -0.004, 0.083, 0.085, 0.102, 0.101, 0.015],
+    [0.820, 0.094, -0.006, 0.082, 0.085, 0.101, 0.099, 0.02],
+    [0.865, 0.092, -0.006, 0.081, 0.080, 0.092, 0.090, 0.02],
     [0.905, 0.088, -0.004, 0.070, 0.070, 0.075, 0.075, 0.01],
     [0.935, 0.082, -0.002, 0.052, 0.052, 0.060, 0.060, 0.01],
 ];
@@ -96,8 +97,8 @@ const FOOT: &[[f32; 8]] = &[
     [0.060, 0.004, 0.029, 0.034, 0.033, 0.034, 0.028, 0.035],
     [0.100, 0.008, 0.023, 0.040, 0.039, 0.025, 0.022, 0.035],
     [0.130, 0.009, 0.019, 0.044, 0.043, 0.018, 0.018, 0.035],
-    [0.155, 0.006, 0.016, 0.041, 0.043, 0.014, 0.015, 0.035],
-    [0.180, -0.002, 0.014, 0.026, 0.034, 0.011, 0.013, 0.030],
+    [0.155, 0.006, 0.0165, 0.041, 0.043, 0.0145, 0.0155, 0.035],
+    [0.176, 0.000, 0.0145, 0.030, 0.036, 0.0115, 0.0135, 0.025],
 ];
 
 /// distance from the shoulder, centre up, centre front, reach: up, down, front, back, boxiness
@@ -114,8 +115,9 @@ const ARM: &[[f32; 8]] = &[
     [0.522, 0.000, 0.026, 0.020, 0.020, 0.028, 0.027, 0.015],
     [0.560, 0.000, 0.030, 0.018, 0.019, 0.036, 0.033, 0.030],
     [0.605, -0.003, 0.035, 0.015, 0.016, 0.040, 0.038, 0.035],
-    [0.650, -0.009, 0.039, 0.012, 0.012, 0.036, 0.036, 0.035],
-    [0.690, -0.018, 0.042, 0.009, 0.009, 0.022, 0.024, 0.030],
+    [0.650, -0.009, 0.038, 0.0125, 0.0125, 0.037, 0.036, 0.035],
+    [0.675, -0.014, 0.039, 0.011, 0.011, 0.031, 0.031, 0.025],
+    [0.694, -0.018, 0.040, 0.009, 0.009, 0.020, 0.021, 0.010],
 ];
 
 /// Straight lines between `(place, value)` pairs, constant beyond the ends.
@@ -181,7 +183,7 @@ impl Figure {
         };
         [
             (p.head_circumference, level(lift(1.553)), Vec3::Y),
-            (p.neck_circumference, low.lerp(high, 0.5), (high - low).normalize()),
+            (p.neck_circumference, low.lerp(high, 0.42), (high - low).normalize()),
             (p.chest_circumference, level(p.bust_height), Vec3::Y),
             (p.natural_waist_circumference, level(p.natural_waist_height), Vec3::Y),
             (p.waist_circumference, level(p.waist_height), Vec3::Y),
@@ -278,36 +280,41 @@ impl Figure {
         let foot_axis = (joints.ball - joints.ankle).with_y(0.0).normalize();
         let foot = p.foot_length / DRAWN_FOOT;
         let at = |x: f32, y: f32, z: f32| Vec3::new(x * tall, lift(y), z * tall);
+        let dent = |c: [f32; 3], reach: [f32; 3], depth: f32| Dent {
+            centre: at(c[0], c[1], c[2]),
+            reach: Vec3::from(reach) * tall,
+            depth: depth * tall,
+        };
         let skull = |c: Vec3, r: Vec3, pitch: f32| Ellipsoid::new(c, r * Vec3::new(head, tall, head), pitch);
         Self {
             torso: Sweep::new(Vec3::ZERO, upright, [0.028, 0.03], &stations(TORSO, lift, torso_scale, none)),
             breast: Ellipsoid::new(
-                Vec3::new(0.078 * bust, lift(1.172), 0.052 * bust),
-                Vec3::new(0.066, 0.070, 0.064) * bust,
-                0.35,
+                Vec3::new(0.079 * bust, lift(1.190), 0.048 * bust),
+                Vec3::new(0.064, 0.084, 0.060) * bust,
+                -0.55,
             ),
             buttock: Ellipsoid::new(
-                Vec3::new(0.078 * hip, lift(0.862), -0.055 * hip),
-                Vec3::new(0.086, 0.090, 0.074) * hip,
-                0.25,
+                Vec3::new(0.076 * hip, lift(0.858), -0.052 * hip),
+                Vec3::new(0.088, 0.098, 0.082) * hip,
+                0.30,
             ),
             yoke: RoundCone {
                 ends: [at(0.0, 1.340, -0.032), joints.shoulder + Vec3::new(0.0, 0.006, 0.0)],
                 radii: [0.058 * tall, 0.040 * tall],
             },
             neck: RoundCone {
-                ends: [at(0.0, 1.345, -0.032), at(0.0, 1.500, -0.004)],
-                radii: [0.055 * neck, 0.050 * neck],
+                ends: [at(0.0, 1.345, -0.044), at(0.0, 1.500, -0.002)],
+                radii: [0.054 * neck, 0.051 * neck],
             },
             skull: skull(at(0.0, 1.5435, -0.005), Vec3::new(0.0735, 0.085, 0.0935), 0.12),
-            face: skull(at(0.0, 1.500, 0.030), Vec3::new(0.060, 0.078, 0.058), -0.12),
+            face: skull(at(0.0, 1.502, 0.027), Vec3::new(0.058, 0.078, 0.058), -0.05),
             jaw: skull(at(0.0, 1.458, 0.034), Vec3::new(0.046, 0.036, 0.046), -0.25),
-            chin: skull(at(0.0, 1.434, 0.060), Vec3::new(0.026, 0.020, 0.022), 0.0),
+            chin: skull(at(0.0, 1.434, 0.054), Vec3::new(0.026, 0.021, 0.022), 0.0),
             leg: Sweep::new(Vec3::ZERO, upright, [0.02, 0.03], &stations(LEG, lift, leg_scale, leg_axis)),
             foot: Sweep::new(
                 joints.ankle.with_y(0.0),
                 [Vec3::Y.cross(foot_axis), Vec3::Y, foot_axis],
-                [0.018 * foot, 0.009 * foot],
+                [0.018 * foot, 0.013 * foot],
                 &stations(FOOT, |t| t * foot, |_| foot, none)
                     .into_iter()
                     .map(|s| Station { centre: s.centre.map(|c| c * foot), ..s })
@@ -316,13 +323,22 @@ impl Figure {
             arm: Sweep::new(
                 joints.shoulder,
                 [up, Vec3::Z, down],
-                [0.03, 0.009 * hand],
+                [0.03, 0.011 * hand],
                 &stations(ARM, along_arm, arm_scale, none),
             ),
             thumb: RoundCone {
-                ends: [in_arm(0.548, -0.004, 0.045), in_arm(0.610, -0.020, 0.080)],
+                ends: [in_arm(0.545, -0.004, 0.045), in_arm(0.622, -0.024, 0.084)],
                 radii: [0.014 * hand, 0.0095 * hand],
             },
+            dents: vec![
+                // Along the spine, between the breasts, between the buttocks, above the collar bone.
+                dent([0.0, 1.130, -0.100], [0.024, 0.170, 0.070], 0.007),
+                dent([0.0, 1.190, 0.085], [0.032, 0.060, 0.060], 0.007),
+                dent([0.0, 0.850, -0.120], [0.016, 0.060, 0.070], 0.012),
+                dent([0.060, 1.350, 0.030], [0.036, 0.016, 0.030], 0.005),
+                // The knee cap stands out.
+                dent([0.095, 0.455, 0.055], [0.030, 0.034, 0.030], -0.004),
+            ],
         }
     }
 
@@ -332,7 +348,7 @@ impl Figure {
         let pair = |e: &Ellipsoid, k: f32| smooth_union(e.distance(p), e.distance(other), k);
         let mut trunk = self.torso.distance(p);
         trunk = smooth_union(trunk, pair(&self.breast, 0.03), 0.05);
-        trunk = smooth_union(trunk, pair(&self.buttock, 0.03), 0.06);
+        trunk = smooth_union(trunk, pair(&self.buttock, 0.02), 0.06);
         trunk = smooth_union(trunk, self.yoke.distance(p), 0.05);
         let mut head = smooth_union(self.skull.distance(p), self.face.distance(p), 0.06);
         let jaw = smooth_union(self.jaw.distance(p), self.chin.distance(p), 0.04);
@@ -347,7 +363,8 @@ impl Figure {
     /// The body's signed field for `x ≥ 0`.
     pub fn distance(&self, p: Vec3) -> f32 {
         let d = self.parts(p);
-        smooth_union(smooth_union(d.trunk, d.leg, 0.035), d.arm, 0.035)
+        let body = smooth_union(smooth_union(d.trunk, d.leg, 0.05), d.arm, 0.035);
+        body + self.dents.iter().map(|dent| dent.offset(p)).sum::<f32>()
     }
 }
 

@@ -193,6 +193,25 @@ impl RoundCone {
     }
 }
 
+/// A soft dent (positive depth) or bump (negative): a Gaussian added to the field around a point.
+#[derive(Clone, Copy, Debug)]
+pub struct Dent {
+    /// Where it is deepest.
+    pub centre: Vec3,
+    /// How far it reaches along each axis.
+    pub reach: Vec3,
+    /// How far the surface moves inwards there, in metres.
+    pub depth: f32,
+}
+
+impl Dent {
+    /// What it adds to the field at `p`.
+    pub fn offset(&self, p: Vec3) -> f32 {
+        let q = ((p - self.centre) / self.reach).length_squared();
+        if q > 9.0 { 0.0 } else { self.depth * (-q).exp() }
+    }
+}
+
 /// Smooth minimum that deviates from the plain one only where both values are within `k` of each other
 /// (the cubic polynomial form: the blend is C²).
 pub fn smooth_union(a: f32, b: f32, k: f32) -> f32 {
