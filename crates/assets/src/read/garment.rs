@@ -58,7 +58,11 @@ pub fn read_garment_for(
         triangles: triangles.iter().map(|&t| clean.sim.triangles[t as usize]).collect(),
         ..clean.sim.clone()
     };
-    let seams = find_seams(&sim, &corners, &rest, &panels);
+    let seams = if clean.render.components().1 * 8 > corners.len() {
+        Vec::new()
+    } else {
+        find_seams(&sim, &corners, &rest, &panels)
+    };
     let pins = read_pins(path, &source.position_index, &clean, &mut notes)?;
     let name = path.file_stem().map_or_else(|| "garment".to_string(), |s| s.to_string_lossy().into_owned());
     let garment = Garment {
@@ -183,6 +187,9 @@ impl Ordered {
             (parts.to_vec(), of)
         } else {
             let (label, pieces) = clean.render.components();
+            // A file in which every face has its own vertices has no pieces to speak of.
+            let (label, pieces) =
+                if pieces * 8 > count { (vec![0; label.len()], 1) } else { (label, pieces) };
             let of = clean.render.triangles.iter().map(|t| label[t[0] as usize]).collect();
             let only = parts.first().filter(|n| pieces == 1 && !n.is_empty()).cloned();
             let name = |k: usize| only.clone().unwrap_or_else(|| format!("panel {}", k + 1));
@@ -245,8 +252,11 @@ pub(crate) fn lay_flat(a: Vec3, b: Vec3, c: Vec3) -> [Vec2; 3] {
 /// An edge of the simulation mesh where the render mesh is open.
 struct OpenEdge {
     ends: [u32; 2],
-    /// Flat length in the triangle that runs from `ends[0]` to `ends[1]`, and in the one that runs back.
+    /// Flat lengths on its two sides.
     lengths: [f32; 2],
+    /// Whether the first length is that of the triangle that runs along `ends`, as in a dart, rather than
+    /// that of the panel that comes first.
+    by_direction: bool,
 }
 
 /// Chains of edges whose two triangles draw with different vertices, one chain per pair of panels and run.
@@ -270,11 +280,11 @@ fn find_seams(sim: &Mesh, render: &[[u32; 3]], rest: &[[Vec2; 3]], panels: &[Pan
             continue;
         }
         let mut pair = [panel_of(t), panel_of(u)];
-        // The first length is always that of the panel that comes first; within one panel the direction decides.
-        let swap = pair[0] > pair[1] || (pair[0] == pair[1] && !forward);
+        let by_direction = pair[0] == pair[1];
+        let swap = if by_direction { !forward } else { pair[0] > pair[1] };
         let lengths = if swap { [lb, la] } else { [la, lb] };
         pair.sort_unstable();
-        by_pair.entry(pair).or_default().push(OpenEdge { ends: edge.ends, lengths });
+        by_pair.entry(pair).or_default().push(OpenEdge { ends: edge.ends, lengths, by_direction });
     }
     let mut pairs: Vec<_> = by_pair.into_iter().collect();
     pairs.sort_by_key(|(pair, _)| *pair);
@@ -306,10 +316,13 @@ fn chains(edges: &[OpenEdge]) -> Vec<(Vec<u32>, [f32; 2])> {
         let (mut chain, mut lengths, mut e, mut v) = (vec![start], [0.0; 2], first, start);
         loop {
             used[e] = true;
-            v = if edges[e].ends[0] == v { edges[e].ends[1] } else { edges[e].ends[0] };
+            let OpenEdge { ends, lengths: [near, far], by_direction } = edges[e];
+            let along = ends[0] == v;
+            v = if along { ends[1] } else { ends[0] };
             chain.push(v);
-            lengths[0] += edges[e].lengths[0];
-            lengths[1] += edges[e].lengths[1];
+            let swap = by_direction && !along;
+            lengths[0] += if swap { far } else { near };
+            lengths[1] += if swap { near } else { far };
             match at[&v][..] {
                 [a, b] if !used[a] || !used[b] => e = if used[a] { b } else { a },
                 _ => break,
