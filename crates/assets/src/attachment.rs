@@ -4,7 +4,7 @@
 //! triangle and smoothed over the garment. Between the legs that fails: one side of a skirt's front takes
 //! the left thigh's weights, the other side the right thigh's, and a stride tears the cloth between them.
 //! So below the crotch, where cloth spans both legs, weights pass over to the pelvis and to a blend of both
-//! thighs that changes evenly across the whole width. Trousers, whose legs are cut apart, keep theirs.
+//! thighs that changes evenly across the whole width. Trouser legs keep theirs, each from its own leg only.
 
 use crate::{Body, Mesh, Result, Role, Skin, TriangleTree};
 use glam::{Affine3A, Vec3};
@@ -15,8 +15,9 @@ use std::collections::HashMap;
 pub struct AttachmentSettings {
     /// Laplacian passes over the weights; a few remove the stair steps of closest points.
     pub smoothing_passes: usize,
-    /// Whether cloth that spans both legs is handed over to the pelvis below the crotch.
-    pub skirts: bool,
+    /// Whether legs are treated apart: below the crotch, cloth that spans both is handed over to the pelvis
+    /// and a trouser leg follows its own leg only.
+    pub legs: bool,
     /// How much a skirt follows the thighs: 0 hangs it from the pelvis alone, 1 from the thighs alone.
     /// The default keeps a narrow skirt under 1.6 times its length in a long stride.
     pub skirt_follow: f32,
@@ -24,7 +25,7 @@ pub struct AttachmentSettings {
 
 impl Default for AttachmentSettings {
     fn default() -> Self {
-        Self { smoothing_passes: 8, skirts: true, skirt_follow: 0.4 }
+        Self { smoothing_passes: 8, legs: true, skirt_follow: 0.4 }
     }
 }
 
@@ -41,12 +42,12 @@ impl Attachment {
     /// Attaches a garment, given in the body's bind pose, to its body. A garment without vertices gives
     /// an attachment without rows.
     pub fn new(body: &Body, garment: &Mesh, settings: &AttachmentSettings) -> Result<Self> {
-        let mut weights = closest_weights(body, garment);
+        let legs = Legs::of(body).filter(|_| settings.legs);
+        let parts = legs.as_ref().map(|legs| legs.parts(garment));
+        let mut weights = closest_weights(body, garment, legs.as_ref().zip(parts.as_deref()));
         weights.smooth(garment, settings.smoothing_passes);
-        if settings.skirts
-            && let Some(legs) = Legs::of(body)
-        {
-            weights.hand_to_pelvis(garment, &legs, settings.skirt_follow.clamp(0.0, 1.0));
+        if let Some((legs, parts)) = legs.as_ref().zip(parts.as_deref()) {
+            weights.hand_to_pelvis(garment, legs, parts, settings.skirt_follow.clamp(0.0, 1.0));
         }
         Ok(Self { skin: Skin::from_rows(weights.rows())?, rest: garment.positions.clone() })
     }
@@ -62,7 +63,8 @@ impl Attachment {
 /// For each garment vertex, how far it belongs to a skirt (0 to 1): cloth below the crotch that spans both
 /// legs. All zero for trousers, tops, and bodies whose legs are not known.
 pub fn skirt_share(body: &Body, garment: &Mesh) -> Vec<f32> {
-    Legs::of(body).map_or_else(|| vec![0.0; garment.positions.len()], |legs| legs.share(garment))
+    Legs::of(body)
+        .map_or_else(|| vec![0.0; garment.positions.len()], |legs| legs.share(garment, &legs.parts(garment)))
 }
 
 /// Weights with one column per joint that occurs, so that smoothing is plain arithmetic.
@@ -73,8 +75,12 @@ struct Weights {
     values: Vec<f32>,
 }
 
-fn closest_weights(body: &Body, garment: &Mesh) -> Weights {
+fn closest_weights(body: &Body, garment: &Mesh, legs: Option<(&Legs, &[Part])>) -> Weights {
     let tree = TriangleTree::new(&body.mesh.positions, &body.mesh.triangles);
+    // The body without its right and without its left leg, for the left and the right trouser leg.
+    let without = legs
+        .filter(|(_, parts)| parts.iter().any(|p| matches!(p, Part::Leg(_))))
+        .map(|(legs, _)| [1, 0].map(|other| legs.body_without(body, other)));
     let mut column = vec![usize::MAX; body.skeleton.len()];
     let mut joints = Vec::new();
     for v in 0..body.skin.len() {
@@ -88,9 +94,17 @@ fn closest_weights(body: &Body, garment: &Mesh) -> Weights {
     let n = joints.len();
     let mut values = vec![0.0; garment.positions.len() * n];
     for (v, &p) in garment.positions.iter().enumerate() {
-        let Some(near) = tree.closest(p) else { continue };
-        let corners = body.mesh.triangles[near.triangle as usize];
-        for (corner, share) in corners.iter().zip(near.barycentric) {
+        let own = match (legs.map(|(_, parts)| parts[v]), &without) {
+            (Some(Part::Leg(side)), Some(without)) => {
+                let (tree, triangles) = &without[side];
+                tree.closest(p).map(|near| (triangles[near.triangle as usize], near.barycentric))
+            }
+            _ => None,
+        };
+        let near = own
+            .or_else(|| tree.closest(p).map(|n| (body.mesh.triangles[n.triangle as usize], n.barycentric)));
+        let Some((corners, barycentric)) = near else { continue };
+        for (corner, share) in corners.iter().zip(barycentric) {
             for (j, w) in body.skin.row(*corner as usize) {
                 values[v * n + column[j as usize]] += w * share;
             }
@@ -165,8 +179,8 @@ impl Weights {
     }
 
     /// Blends skirt vertices over to pelvis and thighs.
-    fn hand_to_pelvis(&mut self, garment: &Mesh, legs: &Legs, follow: f32) {
-        let share = legs.share(garment);
+    fn hand_to_pelvis(&mut self, garment: &Mesh, legs: &Legs, parts: &[Part], follow: f32) {
+        let share = legs.share(garment, parts);
         if share.iter().all(|&s| s == 0.0) {
             return;
         }
@@ -215,6 +229,16 @@ fn places(positions: &[Vec3]) -> (Vec<u32>, usize) {
     (place, seen.len())
 }
 
+/// What a garment vertex belongs to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Part {
+    /// Cloth that spans both legs.
+    Skirt,
+    /// A trouser leg below the crotch: 0 left, 1 right.
+    Leg(usize),
+    Other,
+}
+
 /// Where the legs are in the bind pose.
 struct Legs {
     pelvis: usize,
@@ -257,25 +281,69 @@ impl Legs {
         (p - self.middle).dot(self.left)
     }
 
-    /// How far each vertex belongs to a skirt.
-    fn share(&self, garment: &Mesh) -> Vec<f32> {
+    /// What each vertex is a part of, decided for connected pieces as a whole.
+    fn parts(&self, garment: &Mesh) -> Vec<Part> {
         let (place, places) = places(&garment.positions);
-        let welded = Mesh {
+        let welded = |triangles: &[[u32; 3]]| Mesh {
             positions: vec![Vec3::ZERO; places],
-            triangles: garment.triangles.iter().map(|t| t.map(|i| place[i as usize])).collect(),
+            triangles: triangles.iter().map(|t| t.map(|i| place[i as usize])).collect(),
             uvs: Vec::new(),
         };
-        let (component, count) = welded.components();
-        let mut parts = vec![Vec::new(); count];
-        for (tri, places) in garment.triangles.iter().zip(&welded.triangles) {
-            parts[component[places[0] as usize] as usize].push(*tri);
+        let pieces = |triangles: &[[u32; 3]]| {
+            let (label, count) = welded(triangles).components();
+            let mut pieces = vec![Vec::new(); count];
+            for tri in triangles {
+                pieces[label[place[tri[0] as usize] as usize] as usize].push(*tri);
+            }
+            pieces.retain(|p| !p.is_empty());
+            pieces
+        };
+        let mut parts = vec![Part::Other; garment.positions.len()];
+        let mut set = |triangles: &[[u32; 3]], part| {
+            triangles.iter().flatten().for_each(|&i| parts[i as usize] = part);
+        };
+        let below = self.crotch - 0.02 * self.length;
+        for piece in pieces(&garment.triangles) {
+            if self.spans_both(&garment.positions, &piece) {
+                set(&piece, Part::Skirt);
+                continue;
+            }
+            let mut lower = piece;
+            lower.retain(|t| t.iter().all(|&i| garment.positions[i as usize].y < below));
+            for leg in pieces(&lower) {
+                let at = |t: &[u32; 3]| self.across(garment.positions[t[0] as usize]);
+                let left = leg.iter().filter(|t| at(t) > 0.0).count();
+                if left * 5 >= leg.len() * 4 {
+                    set(&leg, Part::Leg(0));
+                } else if left * 5 <= leg.len() {
+                    set(&leg, Part::Leg(1));
+                }
+            }
         }
-        let spans: Vec<bool> = parts.iter().map(|part| self.spans_both(&garment.positions, part)).collect();
+        parts
+    }
+
+    /// How far each vertex belongs to a skirt.
+    fn share(&self, garment: &Mesh, parts: &[Part]) -> Vec<f32> {
         // Starts above the crotch, where the body's own weights still are the pelvis's for the most part.
         let (top, full) = (self.crotch + 0.08 * self.length, self.crotch - 0.08 * self.length);
         let share = |p: &Vec3| smoothstep((top - p.y) / (top - full));
-        let spans = |v: usize| spans[component[place[v] as usize] as usize];
-        garment.positions.iter().enumerate().map(|(v, p)| if spans(v) { share(p) } else { 0.0 }).collect()
+        let both = garment.positions.iter().zip(parts);
+        both.map(|(p, part)| if *part == Part::Skirt { share(p) } else { 0.0 }).collect()
+    }
+
+    /// The body's triangles without those that mostly follow one leg (0 left, 1 right).
+    fn body_without(&self, body: &Body, leg: usize) -> (TriangleTree, Vec<[u32; 3]>) {
+        let mut of_leg = vec![false; body.skeleton.len()];
+        for (j, joint) in body.skeleton.joints.iter().enumerate() {
+            of_leg[j] = j == self.joints[leg] || joint.parent.is_some_and(|p| of_leg[p]);
+        }
+        let share = |v: u32| -> f32 {
+            body.skin.row(v as usize).filter(|(j, _)| of_leg[*j as usize]).map(|(_, w)| w).sum()
+        };
+        let mut triangles = body.mesh.triangles.clone();
+        triangles.retain(|t| t.iter().map(|&v| share(v)).sum::<f32>() < 1.5);
+        (TriangleTree::new(&body.mesh.positions, &triangles), triangles)
     }
 
     /// Whether most horizontal cuts below the crotch have pieces with cloth before both legs. A trouser leg

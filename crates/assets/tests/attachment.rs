@@ -106,8 +106,8 @@ fn stretch(body: &Body, garment: &Mesh, settings: &AttachmentSettings, degrees: 
 #[test]
 fn a_skirt_does_not_tear_between_striding_legs() {
     let body = biped();
-    let plain = AttachmentSettings { smoothing_passes: 0, skirts: false, ..Default::default() };
-    let smooth = AttachmentSettings { skirts: false, ..Default::default() };
+    let plain = AttachmentSettings { smoothing_passes: 0, legs: false, ..Default::default() };
+    let smooth = AttachmentSettings { legs: false, ..Default::default() };
     let flared = tube(Vec3::ZERO, [0.19, 0.13], [0.35, 0.3], 1.05, 0.4);
     let narrow = tube(Vec3::ZERO, [0.19, 0.13], [0.2, 0.14], 1.05, 0.45);
     let long = tube(Vec3::ZERO, [0.19, 0.13], [0.4, 0.35], 1.05, 0.1);
@@ -127,12 +127,14 @@ fn trousers_and_tops_keep_their_weights() {
     let body = biped();
     // Waist, seat and two legs in one piece: the legs' tubes are joined to the seat's ring.
     let mut trousers = tube(Vec3::ZERO, [0.19, 0.13], [0.2, 0.14], 1.05, 0.78);
+    let seat = trousers.positions.len() as u32;
     for x in [0.1, -0.1] {
-        let leg = tube(Vec3::new(x, 0.0, 0.0), [0.09, 0.09], [0.095, 0.095], 0.76, 0.1);
+        // So wide that their insides lie nearer to the other leg.
+        let leg = tube(Vec3::new(x, 0.0, 0.0), [0.11, 0.11], [0.13, 0.13], 0.76, 0.1);
         let n = trousers.positions.len() as u32;
         trousers.positions.extend(&leg.positions);
         trousers.triangles.extend(leg.triangles.iter().map(|t| t.map(|i| i + n)));
-        trousers.triangles.push([n, n + 1, n - 1]);
+        trousers.triangles.push([n, n + 1, if x > 0.0 { seat - 64 } else { seat - 32 }]);
     }
     assert!(skirt_share(&body, &trousers).iter().all(|s| *s == 0.0));
     let top = tube(Vec3::ZERO, [0.19, 0.13], [0.2, 0.14], 1.25, 0.9);
@@ -148,8 +150,9 @@ fn trousers_and_tops_keep_their_weights() {
     let bones = body.bones(&pose);
     let posed = attachment.posed(&bones);
     // The left trouser leg goes all the way with the left leg, the right one stays.
-    for (p, q) in posed.iter().zip(&trousers.positions).filter(|(_, q)| q.y < 0.6) {
-        let expected = if q.x > 0.0 { bones[1].transform_point3(*q) } else { *q };
+    for (v, (p, q)) in posed.iter().zip(&trousers.positions).enumerate().filter(|(_, (_, q))| q.y < 0.6) {
+        let left = v < (seat as usize + posed.len()) / 2;
+        let expected = if left { bones[1].transform_point3(*q) } else { *q };
         assert!(p.distance(expected) < 1e-4, "{q}");
     }
 }
