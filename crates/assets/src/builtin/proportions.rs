@@ -5,28 +5,56 @@ use glam::Vec3;
 
 /// Lengths, heights and girths of a standing adult, in metres.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
 pub struct Proportions {
+    /// Crown above the floor.
     pub stature: f32,
+    /// Seventh vertebra of the neck above the floor.
     pub cervicale_height: f32,
+    /// Tip of the shoulder above the floor.
     pub acromial_height: f32,
+    /// Fullest part of the bust above the floor.
+    pub bust_height: f32,
+    /// Narrowest part of the trunk above the floor.
+    pub natural_waist_height: f32,
+    /// Navel above the floor.
     pub waist_height: f32,
+    /// Fullest part of the buttocks above the floor.
+    pub hip_height: f32,
+    /// Crotch above the floor.
     pub crotch_height: f32,
+    /// Middle of the knee cap above the floor.
     pub knee_height: f32,
+    /// From tip to tip of the shoulders.
     pub biacromial_breadth: f32,
+    /// Widest across the hips.
     pub hip_breadth: f32,
+    /// Around the brow.
     pub head_circumference: f32,
+    /// Around the middle of the neck.
     pub neck_circumference: f32,
+    /// Around the bust at `bust_height`.
     pub chest_circumference: f32,
+    /// Around the trunk at `natural_waist_height`.
+    pub natural_waist_circumference: f32,
+    /// Around the trunk at `waist_height`.
     pub waist_circumference: f32,
+    /// Around the buttocks at `hip_height`.
     pub hip_circumference: f32,
+    /// Around the top of one thigh.
     pub thigh_circumference: f32,
+    /// Around the fullest part of one calf.
     pub calf_circumference: f32,
+    /// Around the narrowest part above one ankle.
     pub ankle_circumference: f32,
+    /// Around the middle of one upper arm.
     pub upper_arm_circumference: f32,
+    /// Around one wrist.
     pub wrist_circumference: f32,
+    /// From the shoulder joint to the finger tips.
     pub arm_length: f32,
+    /// From heel to toe.
     pub foot_length: f32,
+    /// From the wrist to the finger tips.
     pub hand_length: f32,
 }
 
@@ -52,24 +80,31 @@ pub struct Joints {
 }
 
 impl Proportions {
-    /// Means of women in the 2012 anthropometric survey of US Army personnel (ANSUR II).
+    /// Means of the 1,986 women in the 2012 anthropometric survey of US Army personnel (ANSUR II; Gordon
+    /// et al. 2014, NATICK/TR-15/007). The survey's waist is at the navel (omphalion); the natural waist
+    /// above it, where a dressmaker ties the tape, is not in the survey and is drawn 12 % narrower.
+    /// The survey's upper arm is flexed (0.306); ours hangs.
     pub fn female() -> Self {
         Self {
-            stature: 1.629,
-            cervicale_height: 1.391,
-            acromial_height: 1.335,
-            waist_height: 0.988,
+            stature: 1.6285,
+            cervicale_height: 1.3957,
+            acromial_height: 1.3351,
+            bust_height: 1.178,
+            natural_waist_height: 1.060,
+            waist_height: 0.9801,
+            hip_height: 0.850,
             crotch_height: 0.772,
-            knee_height: 0.453,
-            biacromial_breadth: 0.365,
-            hip_breadth: 0.349,
-            head_circumference: 0.561,
-            neck_circumference: 0.330,
-            chest_circumference: 0.947,
-            waist_circumference: 0.861,
-            hip_circumference: 1.021,
-            thigh_circumference: 0.614,
-            calf_circumference: 0.373,
+            knee_height: 0.449,
+            biacromial_breadth: 0.3653,
+            hip_breadth: 0.3538,
+            head_circumference: 0.5611,
+            neck_circumference: 0.3298,
+            chest_circumference: 0.9469,
+            natural_waist_circumference: 0.760,
+            waist_circumference: 0.8609,
+            hip_circumference: 1.0212,
+            thigh_circumference: 0.6161,
+            calf_circumference: 0.3733,
             ankle_circumference: 0.215,
             upper_arm_circumference: 0.300,
             wrist_circumference: 0.154,

@@ -2,6 +2,7 @@
 //! evened out to well-shaped triangles, and smooth weights to the joints.
 
 mod figure;
+pub mod measure;
 mod remesh;
 mod shape;
 mod surface;
@@ -18,7 +19,7 @@ const CELL: f32 = 0.011;
 /// Builds the mannequin.
 pub fn mannequin(p: &Proportions) -> Result<Body> {
     let joints = p.joints();
-    let figure = Figure::new(p, &joints);
+    let figure = Figure::fitted(p, &joints);
     let field = |q: Vec3| figure.distance(q);
     let (points, triangles) = surface::half_surface(field, Vec3::new(0.0, 1.0, 0.0), CELL);
     let mut half = remesh::HalfMesh::new(points, triangles);

@@ -16,15 +16,17 @@ pub struct Station {
     pub centre: [f32; 2],
     /// Reach towards `+u`, `-u`, `+v` and `-v`.
     pub reach: [f32; 4],
-    /// Exponent of the super-ellipse: 2 is an ellipse, more is boxier.
-    pub power: f32,
+    /// How much the section leans from an ellipse towards a box: 0 to 0.05.
+    pub boxy: f32,
 }
 
-/// Channels of a station: two of the centre, four of the reach, one exponent.
+/// Channels of a station: two of the centre, four of the reach, one of the shape.
 const CHANNELS: usize = 7;
 
-/// A tube through stations, C² along its axis (natural cubic splines), a super-ellipse with four
-/// different half axes across it.
+/// A tube through stations, C² along its axis (natural cubic splines), an ellipse with four
+/// different half axes across it whose radius swells at the diagonals by `1 + boxy (1 - cos 4θ)`. Unlike
+/// a super-ellipse that has no flat spots on its axes, which would shade as stripes along the limb; it is
+/// convex up to `boxy = 1/16`.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     origin: Vec3,
@@ -46,7 +48,7 @@ impl Sweep {
             .map(|s| {
                 let [cu, cv] = s.centre;
                 let [a, b, c, d] = s.reach;
-                [cu, cv, a, b, c, d, s.power]
+                [cu, cv, a, b, c, d, s.boxy]
             })
             .collect();
         let knots: Vec<f32> = stations.iter().map(|s| s.t).collect();
@@ -92,13 +94,16 @@ impl Sweep {
         let (ru, dru) = if du >= 0.0 { (s[2], ds[2]) } else { (s[3], ds[3]) };
         let (rv, drv) = if dv >= 0.0 { (s[4], ds[4]) } else { (s[5], ds[5]) };
         let (uu, vv) = (du / ru, dv / rv);
-        let n = s[6];
-        let (pu, pv) = (uu.abs().powf(n - 1.0), vv.abs().powf(n - 1.0));
-        let sum = (pu * uu.abs() + pv * vv.abs()).max(1e-12);
-        let g = sum.powf(1.0 / n);
-        let scale = g / sum;
-        let gu = scale * pu * uu.signum();
-        let gv = scale * pv * vv.signum();
+        let (u2, v2) = (uu * uu, vv * vv);
+        let rho2 = (u2 + v2).max(1e-12);
+        let rho = rho2.sqrt();
+        // 1 - cos 4θ = 8 u² v² / ρ⁴
+        let bulge = 8.0 * u2 * v2 / (rho2 * rho2);
+        let radius = 1.0 + s[6] * bulge;
+        let g = rho / radius;
+        let pull = s[6] * rho / (radius * radius);
+        let gu = uu / (rho * radius) - pull * 16.0 * uu * v2 * (v2 - u2) / (rho2 * rho2 * rho2);
+        let gv = vv / (rho * radius) - pull * 16.0 * vv * u2 * (u2 - v2) / (rho2 * rho2 * rho2);
         let gt = -gu * (ds[0] + uu * dru) / ru - gv * (ds[1] + vv * drv) / rv;
         let slope = ((gu / ru).powi(2) + (gv / rv).powi(2) + gt * gt).sqrt();
         let across = (g - 1.0) / slope.max(1e-6);
@@ -185,6 +190,25 @@ impl RoundCone {
         // The nearest ball's centre lies where the cone's normal through `p` meets the axis.
         let foot = (along + across * lean / (1.0 - lean * lean).max(1e-6).sqrt()).clamp(0.0, length);
         (along - foot).hypot(across) - (ra + (rb - ra) * foot / length)
+    }
+}
+
+/// A soft dent (positive depth) or bump (negative): a Gaussian added to the field around a point.
+#[derive(Clone, Copy, Debug)]
+pub struct Dent {
+    /// Where it is deepest.
+    pub centre: Vec3,
+    /// How far it reaches along each axis.
+    pub reach: Vec3,
+    /// How far the surface moves inwards there, in metres.
+    pub depth: f32,
+}
+
+impl Dent {
+    /// What it adds to the field at `p`.
+    pub fn offset(&self, p: Vec3) -> f32 {
+        let q = ((p - self.centre) / self.reach).length_squared();
+        if q > 9.0 { 0.0 } else { self.depth * (-q).exp() }
     }
 }
 
