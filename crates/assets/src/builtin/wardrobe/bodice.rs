@@ -168,17 +168,17 @@ impl Block {
         let half = self.low_half + (self.underarm.x - self.low_half) * up - gone;
         let share = (p.x.abs() - taken) / half * p.x.signum();
         if p.y <= self.underarm.y {
-            return shell.at_share(self.low_y + p.y, share, self.face).0;
+            return shell.at_share(self.low_y + p.y, share, self.face);
         }
         let from = self.low_y + self.underarm.y;
-        let foot = shell.at_share(from, share, self.face).0;
+        let foot = shell.at_share(from, share, self.face);
         let line = shell.climb(foot.x, from, self.climb_to, self.face);
         // Between the ends of the shoulder seam the column reaches just to the ridge.
         let x = foot.x.abs().clamp(self.ends_x[0], self.ends_x[1]);
         let across = ((x - self.ends_x[0]) / (self.ends_x[1] - self.ends_x[0])).clamp(0.0, 1.0);
         let seam = self.neck.y + (self.shoulder.y - self.neck.y) * across;
         let full = length(&shell.climb(x, from, self.climb_to, self.face));
-        let (yz, _) = walk(&line, (p.y - self.underarm.y) / (seam - self.underarm.y) * full);
+        let yz = walk(&line, (p.y - self.underarm.y) / (seam - self.underarm.y) * full);
         DVec3::new(foot.x, yz.x, yz.y)
     }
 }
@@ -188,7 +188,7 @@ fn flat_x(shell: &Shell, y: f64, x: f64, face: Face) -> f64 {
     let (mut a, mut b) = (0.0, 1.0);
     for _ in 0..30 {
         let m = 0.5 * (a + b);
-        if shell.at_share(y, m, face).0.x.abs() < x { a = m } else { b = m }
+        if shell.at_share(y, m, face).x.abs() < x { a = m } else { b = m }
     }
     a
 }

@@ -49,19 +49,24 @@ impl Sector {
         pen.line("side -", Self::at(r1, -self.half)).close()
     }
 
-    /// Lays the sector on the cone into which it bends without stretching, its top around `shell` at `waist_y`.
-    pub fn place(&self, shell: &Shell, waist_y: f64, circle: f64, p: DVec2) -> DVec3 {
-        let down = p.length() - self.radii[0];
-        let angle = p.x.atan2(-p.y);
-        let (top, out) = shell.at_share(waist_y, angle / self.half, self.face);
-        top + down * (out * circle - DVec3::Y * (1.0 - circle * circle).sqrt())
+    /// Lays the sector on the cone into which it bends without stretching: `circle` is the sine of its
+    /// half angle. Its top lies around `shell` at `waist_y`, its hem on the same ring widened.
+    pub fn cone(&self, shell: &Shell, waist_y: f64, circle: f64) -> impl Fn(DVec2) -> DVec3 + use<'_> {
+        let slant = self.radii[1] - self.radii[0];
+        let drop = slant * (1.0 - circle * circle).sqrt();
+        let (top, hem) = (shell.hoop(waist_y, 0.0), shell.hoop(waist_y, slant * circle));
+        move |p| {
+            let share = p.x.atan2(-p.y) / self.half;
+            let a = top.at_share(waist_y, share, self.face);
+            let b = hem.at_share(waist_y - drop, share, self.face);
+            a.lerp(b, (p.length() - self.radii[0]) / slant)
+        }
     }
 }
 
 /// Cuts, sews and places the dress.
 pub fn dress(form: &Form, vertices: usize) -> Result<Garment> {
     let clearance = 0.014;
-    let shell = form.trunk.grown(clearance);
     let style = Style {
         low_y: form.waist_y,
         bust_ease: 0.08,
@@ -72,6 +77,8 @@ pub fn dress(form: &Form, vertices: usize) -> Result<Garment> {
         neck_depth: [0.10, 0.04],
         darts: true,
     };
+    let shell =
+        form.trunk.grown(clearance).filled_under_arms(form.armpit_y - style.underarm_drop, form.shoulder.y);
     let circle = 0.5;
     let blocks = Block::pair(form, &shell, &style);
     let around: f64 = blocks.iter().map(|b| 2.0 * b.waist_parts()[0] + b.waist_parts()[1]).sum();
@@ -105,9 +112,10 @@ pub fn dress(form: &Form, vertices: usize) -> Result<Garment> {
         }
     }
     let cut = pattern.cut(vertices)?;
+    let cones = [0, 1].map(|k| skirts[k].cone(&shell, form.waist_y, circle));
     let positions = cut.place(|panel, p| match panel {
         0 | 1 => blocks[panel].place(&shell, p),
-        _ => skirts[panel - 2].place(&shell, form.waist_y, circle, p),
+        _ => cones[panel - 2](p),
     });
     cut.sew(&pattern, "dress", &positions, &[])
 }

@@ -104,7 +104,10 @@ impl Form {
                 .min_by(|a, b| (sign * trunk.girth(*a)).total_cmp(&(sign * trunk.girth(*b))))
                 .unwrap_or(from)
         };
-        let waist_y = least(hip.y + 0.05, armpit_y - 0.10, 1.0);
+        // The natural waist: narrowest between navel and lowest rib. Wider limits would find the
+        // place under the bust on a body with a soft belly.
+        let spine = shoulder.y - hip.y;
+        let waist_y = least(hip.y + 0.30 * spine, hip.y + 0.42 * spine, 1.0);
         let bust_y = least(waist_y + 0.08, armpit_y - 0.01, -1.0);
         let hip_y = least(hip.y - 0.10, waist_y - 0.05, -1.0);
         // The neck is the narrowest place between shoulders and skull.
@@ -147,6 +150,11 @@ impl Shell {
         Self { axis_z, low, rings }
     }
 
+    /// The ring at a height moved outwards by `gap`, as a shell of its own that has it at every height.
+    pub fn hoop(&self, y: f64, gap: f64) -> Self {
+        Self { axis_z: self.axis_z, low: y, rings: vec![widen(&self.radii(y), gap)] }
+    }
+
     /// Everything within `gap` of this shell.
     pub fn grown(&self, gap: f64) -> Self {
         let reach = (gap / STEP).floor() as i64;
@@ -169,6 +177,25 @@ impl Shell {
         Self { axis_z: self.axis_z, low: self.low, rings }
     }
 
+    /// The same shell with the hollows under the shoulders filled: from height `from` up to `to`, the
+    /// sides do not draw in. A sleeveless bodice hangs straight there, it does not follow the armpit.
+    pub fn filled_under_arms(&self, from: f64, to: f64) -> Self {
+        let base = self.radii(from);
+        let mut out = self.clone();
+        for (s, ring) in out.rings.iter_mut().enumerate() {
+            let y = self.low + STEP * s as f64;
+            if y < from || y > to {
+                continue;
+            }
+            let low = smoothstep(to, to - 0.05, y);
+            for (i, r) in ring.iter_mut().enumerate() {
+                let aside = smoothstep(0.55, 0.85, direction(i).x.abs());
+                *r = r.max(base[i] * low * aside);
+            }
+        }
+        out
+    }
+
     /// Radii at a height, between the two nearest rings.
     pub fn radii(&self, y: f64) -> [f64; AROUND] {
         let at = ((y - self.low) / STEP).clamp(0.0, (self.rings.len() - 1) as f64);
@@ -188,6 +215,12 @@ impl Shell {
         let ring = self.ring(y);
         (0..AROUND).map(|i| ring[i].distance(ring[(i + 1) % AROUND])).sum()
     }
+}
+
+/// 0 at `a`, 1 at `b`, level at both.
+fn smoothstep(a: f64, b: f64, x: f64) -> f64 {
+    let t = ((x - a) / (b - a)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
 }
 
 /// Direction `i` as `(x, z)`.

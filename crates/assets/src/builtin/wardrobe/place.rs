@@ -33,19 +33,19 @@ pub(super) fn length(line: &[DVec2]) -> f64 {
     line.windows(2).map(|w| w[0].distance(w[1])).sum()
 }
 
-/// The point of a line at `distance` from its start (ends are extended), and the direction there.
-pub(super) fn walk(line: &[DVec2], distance: f64) -> (DVec2, DVec2) {
+/// The point of a line at `distance` from its start; its ends are extended.
+pub(super) fn walk(line: &[DVec2], distance: f64) -> DVec2 {
     let mut left = distance;
     let last = line.len() - 2;
     for (k, w) in line.windows(2).enumerate() {
         let piece = w[0].distance(w[1]);
         if left <= piece || k == last {
             let along = (w[1] - w[0]).normalize_or_zero();
-            return (w[0] + along * left, along);
+            return w[0] + along * left;
         }
         left -= piece;
     }
-    (line[0], DVec2::X)
+    line[0]
 }
 
 impl Shell {
@@ -55,14 +55,11 @@ impl Shell {
     }
 
     /// The point at a share (−1 to 1, positive towards panel +X) of the way from the middle of a
-    /// face to the side, and the level outward normal there.
-    pub fn at_share(&self, y: f64, share: f64, face: Face) -> (DVec3, DVec3) {
+    /// face to the side.
+    pub fn at_share(&self, y: f64, share: f64, face: Face) -> DVec3 {
         let line = quarter(&self.ring(y), face);
-        let (p, along) = walk(&line, share.abs() * length(&line));
-        let side = share.signum() * face.sign();
-        // Left of the walking direction for the front, right for the back.
-        let out = DVec2::new(-along.y, along.x) * face.sign();
-        (DVec3::new(p.x * side, y, p.y), DVec3::new(out.x * side, 0.0, out.y))
+        let p = walk(&line, share.abs() * length(&line));
+        DVec3::new(p.x * share.signum() * face.sign(), y, p.y)
     }
 
     /// The profile `(y, z)` of a face in the plane at `x`, from height `from` up to the ridge of the

@@ -89,15 +89,27 @@ fn delaunay(points: &[DVec2], fixed: usize) -> Result<Vec<[u32; 3]>> {
         }
         cdt.add_constraint(a, b);
     }
-    let boundary = &points[..fixed];
+    // Inside is what lies behind an odd number of constrained edges. Asking for the centroid instead
+    // would let in slivers between the samples of a straight edge, which rounding makes.
+    let mut odd: Vec<Option<bool>> = vec![None; cdt.num_all_faces()];
+    let mut queue = vec![cdt.outer_face().index()];
+    odd[queue[0]] = Some(false);
+    let mut neighbours: Vec<Vec<(usize, bool)>> = vec![Vec::new(); cdt.num_all_faces()];
+    for e in cdt.directed_edges() {
+        neighbours[e.face().index()].push((e.rev().face().index(), e.is_constraint_edge()));
+    }
+    while let Some(f) = queue.pop() {
+        for &(to, crossed) in &neighbours[f] {
+            if odd[to].is_none() {
+                odd[to] = odd[f].map(|o| o ^ crossed);
+                queue.push(to);
+            }
+        }
+    }
     let mut triangles: Vec<[u32; 3]> = cdt
         .inner_faces()
+        .filter(|f| odd[f.index()] == Some(true))
         .map(|f| f.vertices().map(|v| v.index() as u32))
-        .filter(|t| {
-            let [a, b, c] = t.map(|i| points[i as usize]);
-            // A triangle with an interior corner is always inside; the others need the test.
-            t.iter().any(|&i| i as usize >= fixed) || inside(boundary, (a + b + c) / 3.0)
-        })
         .collect();
     for t in &mut triangles {
         let least = (0..3).min_by_key(|&k| t[k]).unwrap_or(0);
