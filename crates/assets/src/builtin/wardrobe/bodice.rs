@@ -1,6 +1,6 @@
 //! The block that dress and shirt are cut from: a front or back of the trunk, hanging from the shoulders.
 
-use super::form::{Form, Shell};
+use super::form::{Form, Shell, smoothstep};
 use super::panel::{Outline, Pen};
 use super::place::{Face, length, walk};
 use glam::{DVec2, DVec3};
@@ -179,7 +179,13 @@ impl Block {
         let seam = self.neck.y + (self.shoulder.y - self.neck.y) * across;
         let full = length(&shell.climb(x, from, self.climb_to, self.face));
         let yz = walk(&line, (p.y - self.underarm.y) / (seam - self.underarm.y) * full);
-        DVec3::new(foot.x, yz.x, yz.y)
+        let column = DVec3::new(foot.x, yz.x, yz.y);
+        // Towards the side the ring turns into the column's plane and columns lose their meaning:
+        // there the cloth follows the rings instead.
+        let beside = shell.at_share(self.low_y + p.y, share, self.face);
+        let rise = (p.y - self.underarm.y) / (self.shoulder.y - self.underarm.y);
+        let aside = smoothstep(self.ends_x[1] - 0.03, self.ends_x[1], foot.x.abs());
+        column.lerp(beside, aside * smoothstep(0.8, 0.3, rise))
     }
 }
 

@@ -4,6 +4,7 @@ use super::bodice::{Block, Style};
 use super::form::{Form, Shell};
 use super::panel::Outline;
 use super::place::Face;
+use super::relax;
 use super::sew::Pattern;
 use crate::{Garment, Result};
 use glam::{DVec2, DVec3};
@@ -113,9 +114,11 @@ pub fn dress(form: &Form, vertices: usize) -> Result<Garment> {
     }
     let cut = pattern.cut(vertices)?;
     let cones = [0, 1].map(|k| skirts[k].cone(&shell, form.waist_y, circle));
-    let positions = cut.place(|panel, p| match panel {
+    let mut positions = cut.place(|panel, p| match panel {
         0 | 1 => blocks[panel].place(&shell, p),
         _ => cones[panel - 2](p),
     });
+    let free = cut.only_in(&bodices);
+    relax::slide(&cut, &mut positions, &shell, &free, 60);
     cut.sew(&pattern, "dress", &positions, &[])
 }

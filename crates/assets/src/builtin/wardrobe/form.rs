@@ -210,6 +210,30 @@ impl Shell {
         std::array::from_fn(|i| direction(i) * radii[i] + DVec2::new(0.0, self.axis_z))
     }
 
+    /// How far a point is outside the shell, measured level from the axis.
+    pub fn level(&self, p: DVec3) -> f64 {
+        let flat = DVec2::new(p.x, p.z - self.axis_z);
+        let turn = (flat.x.atan2(flat.y) / TAU).rem_euclid(1.0) * AROUND as f64;
+        let i = turn.floor() as usize % AROUND;
+        let up = ((p.y - self.low) / STEP).clamp(0.0, (self.rings.len() - 1) as f64);
+        let k = up.floor() as usize;
+        let at = |k: usize| {
+            let ring = &self.rings[k.min(self.rings.len() - 1)];
+            ring[i] + (ring[(i + 1) % AROUND] - ring[i]) * (turn - turn.floor())
+        };
+        flat.length() - (at(k) + (at(k + 1) - at(k)) * (up - k as f64))
+    }
+
+    /// Moves a point the shortest way (to first order) to where its level is `to`.
+    pub fn bring(&self, p: DVec3, to: f64) -> DVec3 {
+        const D: f64 = 0.004;
+        let slope = DVec3::from_array(
+            [DVec3::X, DVec3::Y, DVec3::Z]
+                .map(|e| (self.level(p + e * D) - self.level(p - e * D)) / (2.0 * D)),
+        );
+        p - slope * ((self.level(p) - to) / slope.length_squared().max(0.25))
+    }
+
     /// Length of the ring at a height.
     pub fn girth(&self, y: f64) -> f64 {
         let ring = self.ring(y);
@@ -218,7 +242,7 @@ impl Shell {
 }
 
 /// 0 at `a`, 1 at `b`, level at both.
-fn smoothstep(a: f64, b: f64, x: f64) -> f64 {
+pub fn smoothstep(a: f64, b: f64, x: f64) -> f64 {
     let t = ((x - a) / (b - a)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }

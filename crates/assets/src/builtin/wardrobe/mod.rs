@@ -9,6 +9,7 @@ mod dress;
 mod form;
 mod panel;
 mod place;
+mod relax;
 mod sew;
 mod triangulate;
 

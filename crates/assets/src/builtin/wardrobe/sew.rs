@@ -209,6 +209,16 @@ impl Cut {
         (0..=n).map(|k| self.welded[panel][(first + k) % around]).collect()
     }
 
+    /// Marks the simulation vertices that belong to these panels and to no other.
+    pub fn only_in(&self, panels: &[usize]) -> Vec<bool> {
+        let mut only = vec![true; self.count];
+        for (p, welded) in self.welded.iter().enumerate().filter(|(p, _)| !panels.contains(p)) {
+            debug_assert_eq!(welded.len(), self.panels[p].points.len());
+            welded.iter().for_each(|&v| only[v as usize] = false);
+        }
+        only
+    }
+
     /// Triangles of the simulation mesh, panel by panel.
     pub fn triangles(&self) -> Vec<[u32; 3]> {
         let panel = |(p, w): (&Filled, &Vec<u32>)| -> Vec<[u32; 3]> {
