@@ -170,7 +170,13 @@ impl World {
     }
 
     /// One substep between two shares of the motion; the state is unchanged if it fails.
-    fn attempt(&mut self, bones: &[Affine3A], from: f64, to: f64, h: f64) -> Result<StepReport, Failure> {
+    fn attempt(
+        &mut self,
+        bones: &[Affine3A],
+        from: f64,
+        to: f64,
+        h: f64,
+    ) -> std::result::Result<StepReport, Failure> {
         if let Some(body) = &mut self.body {
             body.advance(from, to);
         }

@@ -63,7 +63,7 @@ impl ClothContact {
             .collect();
         let mut vertex_taken = vec![false; scene.len()];
         let mut edge_taken = vec![false; scene.edges.len()];
-        let mut take = |taken: &mut Vec<bool>, i: usize| !std::mem::replace(&mut taken[i], true);
+        let take = |taken: &mut Vec<bool>, i: usize| !std::mem::replace(&mut taken[i], true);
         let own_vertices =
             scene.triangles.iter().map(|t| t.map(|i| take(&mut vertex_taken, i as usize))).collect();
         let own_edges = scene

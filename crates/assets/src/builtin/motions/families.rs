@@ -2,7 +2,7 @@
 
 use super::feet::{Stance, footfalls, step};
 use super::figure::{Extra, Figure, Plan};
-use super::gait::{self, Style};
+use super::gait::{self, Style, Swing};
 use super::path::{Travel, ramp};
 use glam::{DQuat, DVec3};
 
@@ -70,7 +70,7 @@ pub(super) fn stopping(figure: &Figure, speed: f64, running: f64, angle: f64, mo
         strike: moving,
         flat: moving + 0.12,
         strike_pitch: style.strike_pitch * 0.8,
-        lift: style.lift * 0.7 * figure.legs[0].length(),
+        swing: style.swing,
         ..foot
     });
     let closing = &mut stances[1];
@@ -81,7 +81,7 @@ pub(super) fn stopping(figure: &Figure, speed: f64, running: f64, angle: f64, mo
     closing.push(last);
     let foot = standing_foot(figure, 1, end, heading);
     let strike = moving + if running > 0.5 { 0.30 } else { 0.50 };
-    closing.push(Stance { strike, flat: strike + 0.08, strike_pitch: 0.06, lift: 0.03, ..foot });
+    closing.push(Stance { strike, flat: strike + 0.08, strike_pitch: 0.06, swing: Swing::default(), ..foot });
     Plan { extra: Extra::none(&travel), travel, stances }
 }
 

@@ -1,6 +1,6 @@
 //! Footfalls: where and when each foot is planted, and how it travels between.
 
-use super::gait::{self, Style};
+use super::gait::{self, Style, Swing, shape};
 use super::legs::{Foot, Leg};
 use super::path::{Travel, ramp};
 use glam::{DQuat, DVec3};
@@ -17,14 +17,16 @@ pub(super) struct Stance {
     /// When the sole first lies flat, and when the heel begins to rise.
     pub flat: f64,
     pub rise: f64,
+    /// How late it rises: the power of time that it follows, 2 or more.
+    pub late: f64,
     /// The sole under the ankle.
     pub at: DVec3,
     pub heading: f64,
     /// Toes up at strike; heel up at toe-off (negative).
     pub strike_pitch: f64,
     pub off_pitch: f64,
-    /// How much the ankle rises above the curve between the stances in the swing before this one.
-    pub lift: f64,
+    /// The way of the foot in the swing before this stance.
+    pub swing: Swing,
 }
 
 impl Stance {
@@ -35,11 +37,12 @@ impl Stance {
             off: NEVER,
             flat: -NEVER,
             rise: NEVER,
+            late: 2.0,
             at,
             heading,
             strike_pitch: 0.0,
             off_pitch: 0.0,
-            lift: 0.0,
+            swing: Swing::default(),
         }
     }
 
@@ -56,7 +59,7 @@ impl Stance {
             self.strike_pitch * x * x
         } else if t > self.rise {
             let x = (t - self.rise) / (self.off - self.rise);
-            self.off_pitch * x * x
+            self.off_pitch * x.powf(self.late)
         } else {
             0.0
         }
@@ -96,39 +99,44 @@ pub(super) fn step(travel: &Travel, leg: &Leg, strike: f64, off: f64) -> Stance 
         off,
         flat: strike + style.flat * (off - strike),
         rise: strike + style.rise * (off - strike),
+        late: style.late,
         at: place + DQuat::from_rotation_y(heading) * aside,
         heading: heading + leg.side * 6f64.to_radians(),
         strike_pitch: style.strike_pitch,
         off_pitch: style.off_pitch,
-        lift: style.lift * leg.length(),
+        swing: style.swing,
     }
 }
 
-/// The foot at a time: planted, or swinging between the stances around it.
-pub(super) fn foot_at(leg: &Leg, stances: &[Stance], t: f64) -> Foot {
+/// The foot at a time: planted, or swinging between the stances around it; and how free it is to be moved:
+/// 0 on the ground, 1 amid the swing.
+pub(super) fn foot_at(leg: &Leg, stances: &[Stance], t: f64) -> (Foot, f64) {
     let next = stances.partition_point(|s| s.strike <= t);
     let Some(before) = next.checked_sub(1).map(|i| &stances[i]) else {
-        return stances[0].foot(leg, stances[0].strike);
+        return (stances[0].foot(leg, stances[0].strike), 0.0);
     };
     if t <= before.off {
-        return before.foot(leg, t);
+        return (before.foot(leg, t), 0.0);
     }
-    let Some(after) = stances.get(next) else { return before.foot(leg, before.off) };
-    swing(leg, before, after, t)
+    let Some(after) = stances.get(next) else { return (before.foot(leg, before.off), 0.0) };
+    let u = (t - before.off) / (after.strike - before.off);
+    (swing(leg, before, after, u), ramp(u / 0.15) * ramp((1.0 - u) / 0.15))
 }
 
 /// Travel through the air with the place and speed that the stances at both ends ask for.
-fn swing(leg: &Leg, before: &Stance, after: &Stance, t: f64) -> Foot {
+fn swing(leg: &Leg, before: &Stance, after: &Stance, u: f64) -> Foot {
     const H: f64 = 1e-4;
     let span = after.strike - before.off;
-    let u = ((t - before.off) / span).clamp(0.0, 1.0);
     let (a0, a1) = (before.foot(leg, before.off - H), before.foot(leg, before.off));
     let (b0, b1) = (after.foot(leg, after.strike), after.foot(leg, after.strike + H));
     let per = span / H;
-    let bump = 64.0 * (u * (1.0 - u)).powi(3);
+    let way = after.at - before.at;
+    let forward = DVec3::new(way.x, 0.0, way.z).normalize_or_zero();
     let ankle = hermite(u, a1.ankle, (a1.ankle - a0.ankle) * per, b0.ankle, (b1.ankle - b0.ankle) * per)
-        + DVec3::Y * (after.lift * bump);
-    let pitch = hermite(u, a1.pitch, (a1.pitch - a0.pitch) * per, b0.pitch, (b1.pitch - b0.pitch) * per);
+        + forward * (leg.length() * shape(after.swing.forward, u))
+        + DVec3::Y * (leg.length() * shape(after.swing.up, u));
+    let pitch = hermite(u, a1.pitch, (a1.pitch - a0.pitch) * per, b0.pitch, (b1.pitch - b0.pitch) * per)
+        + shape(after.swing.pitch, u);
     let w = (u / 0.6).min(1.0);
     let toes = hermite(w, a1.toes, (a1.toes - a0.toes) * per * 0.6, 0.0, 0.0);
     let heading = before.heading + (after.heading - before.heading) * ramp(u);

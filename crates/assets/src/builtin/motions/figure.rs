@@ -103,7 +103,7 @@ impl<'a> Figure<'a> {
         let turning = smoothed(&turning, 0.12);
 
         let length = self.legs[0].length();
-        let feet: Vec<[Foot; 2]> = (0..n)
+        let mut feet: Vec<[(Foot, f64); 2]> = (0..n)
             .map(|i| [0, 1].map(|k| foot_at(&self.legs[k], &plan.stances[k], travel.time(i))))
             .collect();
 
@@ -131,31 +131,54 @@ impl<'a> Figure<'a> {
                 (travel.place[i] + aside, rotation)
             })
             .collect();
-        let excess: Vec<f64> = (0..n)
-            .map(|i| {
-                let (place, rotation) = roots[i];
-                (0..2)
-                    .map(|k| {
-                        let leg = &self.legs[k];
-                        let hip = place + rotation * leg.hip;
-                        let d = feet[i][k].ankle - hip;
-                        let room = (LONGEST * length).powi(2) - d.x * d.x - d.z * d.z;
-                        hip.y - (feet[i][k].ankle.y + room.max(0.01).sqrt())
-                    })
-                    .fold(0.0, f64::max)
-            })
-            .collect();
-        let lower = envelope(&excess, 0.03);
-        for i in 0..n {
-            roots[i].0.y -= lower[i];
-        }
+        self.within_reach(&mut roots, &mut feet);
 
         let first = (ROOM * RATE).round() as usize;
         let frames = (travel.duration * RATE).round() as usize + 1;
         let poses = (first..first + frames)
-            .map(|i| self.pose(plan, i, &styles[i], turning[i], roots[i], &feet[i]))
+            .map(|i| self.pose(plan, i, &styles[i], turning[i], roots[i], &feet[i].map(|f| f.0)))
             .collect();
         Motion::new(name, RATE, self.skeleton.clone(), poses)
+    }
+
+    /// Lowers the root where a standing leg would not reach, draws swinging feet in where theirs would not, and
+    /// lowers the root again for the little that is left at the ends of swings.
+    fn within_reach(&self, roots: &mut [(DVec3, DQuat)], feet: &mut [[(Foot, f64); 2]]) {
+        let longest = LONGEST * self.legs[0].length();
+        let n = roots.len();
+        let hip = |root: &(DVec3, DQuat), k: usize| root.0 + root.1 * self.legs[k].hip;
+        let lower = |roots: &mut [(DVec3, DQuat)], feet: &[[(Foot, f64); 2]], all: bool| {
+            let excess: Vec<f64> = (0..n)
+                .map(|i| {
+                    let over = |k: usize| {
+                        let (foot, free) = feet[i][k];
+                        if free > 0.0 && !all {
+                            return 0.0;
+                        }
+                        let hip = hip(&roots[i], k);
+                        let d = foot.ankle - hip;
+                        let room = longest.powi(2) - d.x * d.x - d.z * d.z;
+                        hip.y - (foot.ankle.y + room.max(0.01).sqrt())
+                    };
+                    over(0).max(over(1)).max(0.0)
+                })
+                .collect();
+            for (root, by) in roots.iter_mut().zip(envelope(&excess, 0.03)) {
+                root.0.y -= by;
+            }
+        };
+        lower(roots, feet, false);
+        for k in 0..2 {
+            let excess: Vec<f64> = (0..n)
+                .map(|i| ((feet[i][k].0.ankle - hip(&roots[i], k)).length() - 0.995 * longest).max(0.0))
+                .collect();
+            for (i, by) in envelope(&excess, 0.02).into_iter().enumerate() {
+                let (foot, free) = &mut feet[i][k];
+                let toward = (hip(&roots[i], k) - foot.ankle).normalize_or_zero();
+                foot.ankle += toward * (by * *free);
+            }
+        }
+        lower(roots, feet, true);
     }
 
     fn pose(
