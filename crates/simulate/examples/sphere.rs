@@ -12,8 +12,7 @@ fn main() -> toile_simulate::Result<()> {
     let args: Vec<f64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
     let n = args.first().copied().unwrap_or(28.0) as usize;
     let substeps = args.get(1).copied().unwrap_or(2.0);
-    let settings =
-        Settings { air_density: 0.0, max_step_secs: 1.0 / 30.0 / substeps, ..Settings::default() };
+    let settings = Settings { air_density: 0.0, max_step_secs: 1.0 / 30.0 / substeps, ..Settings::default() };
     let (mesh, rest) = cloths::rectangle(1.0, 1.0, n - 1, n - 1, cloths::Pattern::Alternating);
     let mut scene = Scene::new(&mesh, &rest, &cloths::plain(), &settings)?;
     let sphere = Shape::Sphere { radius: 0.3 };
@@ -27,8 +26,14 @@ fn main() -> toile_simulate::Result<()> {
         if frame % 10 == 9 {
             println!(
                 "frame {frame}: {:.2} ms newton {} linear {} body {} self {} held {} retries {} crossings {} stretch {:.2} %",
-                times[frame], report.newton, report.linear, report.body_contacts, report.self_contacts,
-                report.held_back, report.retries, report.crossings,
+                times[frame],
+                report.newton,
+                report.linear,
+                report.body_contacts,
+                report.self_contacts,
+                report.held_back,
+                report.retries,
+                report.crossings,
                 100.0 * world.scene.max_stretch(&world.state.x)
             );
         }
@@ -47,7 +52,11 @@ fn main() -> toile_simulate::Result<()> {
     strains.sort_by(f64::total_cmp);
     println!(
         "n {n}: total/90 {:.2} ms, median {:.2}, p95 {:.2}, 1 thread; lowest {lowest:.3} m, centre {:.4} m, deepest {:.2} mm, p99 strain {:.2} %, crossings {}",
-        total / 90.0, middle[30], middle[56], centre.y, deepest * 1e3,
+        total / 90.0,
+        middle[30],
+        middle[56],
+        centre.y,
+        deepest * 1e3,
         100.0 * strains[strains.len() * 99 / 100],
         check::crossings(&world.scene.triangles, &world.scene.edges, x)
     );

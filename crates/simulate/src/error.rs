@@ -14,7 +14,9 @@ pub enum Error {
     #[error("{0}")]
     Scene(String),
     /// All retries of a step failed.
-    #[error("frame {frame}: {cause} at vertex {vertex} after {retries} retries, smallest step {step_secs:.1e} s")]
+    #[error(
+        "frame {frame}: {cause} at vertex {vertex} after {retries} retries, smallest step {step_secs:.1e} s"
+    )]
     Stuck {
         /// Recorded frame.
         frame: usize,

@@ -5,10 +5,10 @@
 //! simulates a clip into a [`toile_assets::Take`].
 
 pub mod contact;
-pub mod energy;
-pub mod lab;
 mod drape;
+pub mod energy;
 mod error;
+pub mod lab;
 mod record;
 mod report;
 mod scene;

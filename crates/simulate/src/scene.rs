@@ -95,7 +95,10 @@ impl Scene {
         for pin in &garment.pins {
             for &v in &pin.vertices {
                 let Some(held) = scene.pinned.get_mut(v as usize) else {
-                    return Err(Error::Scene(format!("pin `{}` names vertex {v}, which does not exist", pin.name)));
+                    return Err(Error::Scene(format!(
+                        "pin `{}` names vertex {v}, which does not exist",
+                        pin.name
+                    )));
                 };
                 *held = true;
             }
@@ -181,7 +184,9 @@ impl Scene {
             membrane.push(el);
         }
         if let Some(v) = mass.iter().position(|m| *m <= 0.0) {
-            return Err(Error::Scene(format!("vertex {v} belongs to no triangle; remove it before simulating")));
+            return Err(Error::Scene(format!(
+                "vertex {v} belongs to no triangle; remove it before simulating"
+            )));
         }
 
         let mut lengths = vec![(0.0, 0.0); edges.len()];
@@ -194,7 +199,8 @@ impl Scene {
         }
         let edge_lengths: Vec<f64> = lengths.iter().map(|(sum, count)| sum / count).collect();
 
-        let (hinges, bending) = bending_elements(mesh, &rest, &topology, &triangle_edges, fabric, settings.bending);
+        let (hinges, bending) =
+            bending_elements(mesh, &rest, &topology, &triangle_edges, fabric, settings.bending);
         let samples = samples(&mesh.triangles, &edges, &edge_lengths, &area, &membrane, settings);
         let rest_angles = vec![0.0; hinges.len()];
         Ok(Self {
@@ -227,9 +233,11 @@ impl Scene {
 
     /// Largest edge stretch of `x` as a share of the flat length: 0.02 is 2 %.
     pub fn max_stretch(&self, x: &[DVec3]) -> f64 {
-        let stretch = self.edges.iter().zip(&self.edge_lengths).map(|(e, l)| {
-            x[e[0] as usize].distance(x[e[1] as usize]) / l - 1.0
-        });
+        let stretch = self
+            .edges
+            .iter()
+            .zip(&self.edge_lengths)
+            .map(|(e, l)| x[e[0] as usize].distance(x[e[1] as usize]) / l - 1.0);
         stretch.fold(0.0, f64::max)
     }
 }

@@ -141,6 +141,13 @@ pub fn substep(
         let share = line_search(scene, settings, rate, energy, slope, ws);
         (worst, moved) = farthest(&ws.move_);
         moved *= share;
+        if std::env::var("DBG").is_ok() {
+            eprintln!(
+                "h {h:.5} it {iteration} lin {steps} moved {moved:.2e} at {worst} share {share} slope {slope:.2e} E {energy:.4e} contacts {} active {}",
+                ws.contacts.len(),
+                ws.system.contacts.len()
+            );
+        }
         if !moved.is_finite() {
             return Err(Failure { cause: "not finite", vertex: worst });
         }
@@ -229,7 +236,18 @@ fn find_contacts(
             kept += 1;
             let motion = body.motion(&near);
             let contact = sample_contact(
-                scene, settings, h, state, s, y, y0, near.point, near.normal, motion, scene.fabric.friction, first,
+                scene,
+                settings,
+                h,
+                state,
+                s,
+                y,
+                y0,
+                near.point,
+                near.normal,
+                motion,
+                scene.fabric.friction,
+                first,
             );
             ws.contacts.push(contact);
         }
@@ -250,8 +268,11 @@ fn find_contacts(
             }
             let n = end.transform_vector3(n);
             let p = y - n * d;
-            let motion =
-                if moving { p - start.transform_point3(local_from_end.transform_point3(p)) } else { DVec3::ZERO };
+            let motion = if moving {
+                p - start.transform_point3(local_from_end.transform_point3(p))
+            } else {
+                DVec3::ZERO
+            };
             let y0 = scene.samples[s].point(&state.x);
             let friction = collider.friction.unwrap_or(scene.fabric.friction);
             ws.contacts
@@ -449,13 +470,7 @@ fn keep_apart(scene: &Scene, state: &State, ws: &mut Workspace) -> Result<u32, F
 }
 
 /// Takes the iterate as the new state.
-fn take(
-    scene: &Scene,
-    h: f64,
-    state: &mut State,
-    ws: &mut Workspace,
-    report: &mut StepReport,
-) {
+fn take(scene: &Scene, h: f64, state: &mut State, ws: &mut Workspace, report: &mut StepReport) {
     let mut touching = std::mem::take(&mut state.touching);
     touching.fill(false);
     for g in &mut state.grips {

@@ -14,9 +14,16 @@ use toile_assets::{Body, Fabric, Garment, PinTarget};
 #[derive(Clone, Copy, Debug)]
 enum Hold {
     Space(DVec3),
-    Joint { joint: usize, bind: DVec3 },
+    Joint {
+        joint: usize,
+        bind: DVec3,
+    },
     /// A point of the surface and the offset in the frame of its triangle.
-    Body { triangle: u32, weights: [f64; 3], offset: DVec3 },
+    Body {
+        triangle: u32,
+        weights: [f64; 3],
+        offset: DVec3,
+    },
 }
 
 /// Cloth, what it is made of, and what is in its way.
@@ -45,10 +52,8 @@ impl World {
         if let Some(v) = x.iter().position(|p| !p.is_finite()) {
             return Err(Error::Scene(format!("vertex {v} is not finite")));
         }
-        let holds: Vec<(u32, Hold)> = (0..scene.len())
-            .filter(|&v| scene.pinned[v])
-            .map(|v| (v as u32, Hold::Space(x[v])))
-            .collect();
+        let holds: Vec<(u32, Hold)> =
+            (0..scene.len()).filter(|&v| scene.pinned[v]).map(|v| (v as u32, Hold::Space(x[v]))).collect();
         let workspace = Workspace::new(&scene, &x);
         let mut state = State::at_rest(x, scene.samples.len(), scene.hinges.len());
         for (angle, hinge) in state.angles.iter_mut().zip(&scene.hinges) {
@@ -83,7 +88,10 @@ impl World {
                     PinTarget::Space => Hold::Space(p),
                     PinTarget::Joint(name) => {
                         let joint = body.skeleton.find(name).ok_or_else(|| {
-                            Error::Scene(format!("pin `{}` follows joint `{name}`, which the body has not", pin.name))
+                            Error::Scene(format!(
+                                "pin `{}` follows joint `{name}`, which the body has not",
+                                pin.name
+                            ))
                         })?;
                         let bind = bones[joint].inverse().transform_point3(p.as_vec3());
                         Hold::Joint { joint, bind: bind.as_dvec3() }

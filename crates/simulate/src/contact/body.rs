@@ -110,9 +110,7 @@ impl BodySurface {
             *n = n.normalize_or_zero();
         }
         let (triangles, end) = (&self.body.mesh.triangles, &self.end);
-        self.bvh.refit(|t| {
-            triangles[t as usize].iter().fold(Aabb::EMPTY, |b, &i| b.with(end[i as usize]))
-        });
+        self.bvh.refit(|t| triangles[t as usize].iter().fold(Aabb::EMPTY, |b, &i| b.with(end[i as usize])));
     }
 
     /// The nearest point within `radius` at the end of the substep. `seed` is a triangle likely to be near.

@@ -56,21 +56,15 @@ fn side(pair: Pair, p: &[DVec3; 4]) -> f64 {
 impl ClothContact {
     /// Prepares for a scene; the tree is built on the flat-ish shape `x`.
     pub fn new(scene: &Scene, x: &[DVec3]) -> Self {
-        let centres: Vec<DVec3> = scene
-            .triangles
-            .iter()
-            .map(|t| t.iter().map(|&i| x[i as usize]).sum::<DVec3>() / 3.0)
-            .collect();
+        let centres: Vec<DVec3> =
+            scene.triangles.iter().map(|t| t.iter().map(|&i| x[i as usize]).sum::<DVec3>() / 3.0).collect();
         let mut vertex_taken = vec![false; scene.len()];
         let mut edge_taken = vec![false; scene.edges.len()];
         let take = |taken: &mut Vec<bool>, i: usize| !std::mem::replace(&mut taken[i], true);
         let own_vertices =
             scene.triangles.iter().map(|t| t.map(|i| take(&mut vertex_taken, i as usize))).collect();
-        let own_edges = scene
-            .triangle_edges
-            .iter()
-            .map(|t| t.map(|(e, _)| take(&mut edge_taken, e as usize)))
-            .collect();
+        let own_edges =
+            scene.triangle_edges.iter().map(|t| t.map(|(e, _)| take(&mut edge_taken, e as usize))).collect();
         Self {
             bvh: Bvh::new(&centres),
             own_vertices,
@@ -202,7 +196,11 @@ impl ClothContact {
             }
             let delta = p[0] * w[0] + p[1] * w[1] + p[2] * w[2] + p[3] * w[3];
             let d = delta.length();
-            let crossed = inner && c.side != 0.0 && side(c.pair, &p) * c.side < 0.0;
+            // A change of sides is a crossing only if they met on the way; flat neighbours change sides by noise.
+            let crossed = inner && side(c.pair, &p) * c.side < 0.0 && {
+                let start = c.v.map(|i| x_start[i as usize]);
+                time_of_impact(c.pair, &start, &[0, 1, 2, 3].map(|k| p[k] - start[k])) < 1.0
+            };
             if !crossed && d >= reach {
                 continue;
             }

@@ -108,7 +108,8 @@ mod tests {
                 let p = r.vector();
                 let (_, n) = shape.distance(p);
                 let eps = 1e-6;
-                let d = |v: DVec3| (shape.distance(p + v * eps).0 - shape.distance(p - v * eps).0) / (2.0 * eps);
+                let d =
+                    |v: DVec3| (shape.distance(p + v * eps).0 - shape.distance(p - v * eps).0) / (2.0 * eps);
                 let g = DVec3::new(d(DVec3::X), d(DVec3::Y), d(DVec3::Z));
                 assert!((g - n).length() < 1e-5, "{shape:?} {p} {g} {n}");
             }

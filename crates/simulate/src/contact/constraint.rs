@@ -71,11 +71,8 @@ pub fn energy(c: &Contact, x: &[DVec3]) -> f64 {
         return 0.0;
     }
     let q = c.slide(y).length();
-    let tangential = if c.k_t * q <= c.limit {
-        0.5 * c.k_t * q * q
-    } else {
-        c.limit * (q - 0.5 * c.limit / c.k_t)
-    };
+    let tangential =
+        if c.k_t * q <= c.limit { 0.5 * c.k_t * q * q } else { c.limit * (q - 0.5 * c.limit / c.k_t) };
     0.5 * c.k * depth * depth + tangential
 }
 

@@ -61,8 +61,7 @@ pub struct Rigidity {
 /// beyond the edge opposite corner i, unfolded into the same plane, or `None` at a boundary.
 pub fn curvature_stiffness(rest: [DVec2; 3], across: [Option<DVec2>; 3], d: Rigidity) -> [f64; 6] {
     let area = 0.5 * (rest[1] - rest[0]).perp_dot(rest[2] - rest[0]);
-    let basis: [fn(DVec2) -> f64; 3] =
-        [|p| 0.5 * p.x * p.x, |p| p.x * p.y, |p| 0.5 * p.y * p.y];
+    let basis: [fn(DVec2) -> f64; 3] = [|p| 0.5 * p.x * p.x, |p| p.x * p.y, |p| 0.5 * p.y * p.y];
     let centre = (rest[0] + rest[1] + rest[2]) / 3.0;
     let mut g = [[0.0; 3]; 3];
     for i in 0..3 {
@@ -259,9 +258,8 @@ mod tests {
         // z = ½(a x² + 2 b x y + c y²) has energy ½ area (2 a² + 2·√6·b² + 3 c²).
         let (a, b, c) = (0.7, -0.4, 1.1);
         let z = |p: DVec2| 0.5 * (a * p.x * p.x + 2.0 * b * p.x * p.y + c * p.y * p.y);
-        let theta = [0, 1, 2].map(|i| {
-            gradient_jump(rest[(i + 1) % 3], rest[(i + 2) % 3], rest[i], across[i].unwrap(), z)
-        });
+        let theta = [0, 1, 2]
+            .map(|i| gradient_jump(rest[(i + 1) % 3], rest[(i + 2) % 3], rest[i], across[i].unwrap(), z));
         let el = Element { hinges: [0, 1, 2], k };
         let e = energy(&[el], &theta, &[0.0; 3], &[0.0; 3], 0.0);
         let expected = 0.5 * area * (2.0 * a * a + 2.0 * 6f64.sqrt() * b * b + 3.0 * c * c);

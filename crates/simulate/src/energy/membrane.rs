@@ -28,7 +28,14 @@ pub type Strain = [f64; 3];
 
 impl Element {
     /// A triangle from its flat corners; `weft`, `warp` and `shear` in N/m are what uniaxial and shear tests give.
-    pub fn new(v: [u32; 3], rest: [DVec2; 3], weft: f64, warp: f64, shear: f64, poisson: f64) -> Option<Self> {
+    pub fn new(
+        v: [u32; 3],
+        rest: [DVec2; 3],
+        weft: f64,
+        warp: f64,
+        shear: f64,
+        poisson: f64,
+    ) -> Option<Self> {
         let (a, b) = (rest[1] - rest[0], rest[2] - rest[0]);
         let det = a.perp_dot(b);
         let area = 0.5 * det.abs();

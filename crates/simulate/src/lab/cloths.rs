@@ -15,7 +15,13 @@ pub enum Pattern {
 }
 
 /// A flat rectangle in the plane y = 0: corners and flat coordinates (x is weft, z is warp).
-pub fn rectangle(width: f64, depth: f64, columns: usize, rows: usize, pattern: Pattern) -> (Mesh, Vec<[DVec2; 3]>) {
+pub fn rectangle(
+    width: f64,
+    depth: f64,
+    columns: usize,
+    rows: usize,
+    pattern: Pattern,
+) -> (Mesh, Vec<[DVec2; 3]>) {
     let mut random = super::random::Random::new(1);
     let (cw, cd) = (width / columns as f64, depth / rows as f64);
     let mut flat = Vec::new();
