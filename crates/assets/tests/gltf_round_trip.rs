@@ -165,7 +165,7 @@ fn validator() -> Option<PathBuf> {
             "--no-fund",
             "--fetch-retries=0",
             "--fetch-timeout=20000",
-            "gltf-validator@2",
+            "gltf-validator@2.0.0-dev.3.10",
         ])
         .current_dir(&folder)
         .output();
