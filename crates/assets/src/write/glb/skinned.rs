@@ -97,8 +97,8 @@ pub(super) fn animation(
         return Err(Error::Invalid(format!("motion `{}`, frame {f} is not finite", motion.name)));
     }
     let times = add_times(file, motion.poses.len(), motion.fps);
-    // Shared by all that does not move.
-    let start = add_times(file, 1, 1.0);
+    // One key for all that does not move but is not at rest either.
+    let mut start = None;
     let mut animation = json!({"name": motion.name, "channels": [], "samplers": []});
     for (j, joint) in body.skeleton.joints.iter().enumerate() {
         let node = rigged.nodes[j];
@@ -118,6 +118,7 @@ pub(super) fn animation(
             add_channel(&mut animation, node, "rotation", times, values);
         } else if turns[0] != rest {
             let values = file.floats(&turns[..1], Target::Other, false);
+            let start = *start.get_or_insert_with(|| add_times(file, 1, 1.0));
             add_channel(&mut animation, node, "rotation", start, values);
         }
         if moves.iter().any(|t| *t != moves[0]) {
@@ -125,6 +126,7 @@ pub(super) fn animation(
             add_channel(&mut animation, node, "translation", times, values);
         } else if moves[0] != joint.rest.translation.to_array() {
             let values = file.floats(&moves[..1], Target::Other, false);
+            let start = *start.get_or_insert_with(|| add_times(file, 1, 1.0));
             add_channel(&mut animation, node, "translation", start, values);
         }
     }
