@@ -37,3 +37,30 @@ impl Conversion {
         }
     }
 }
+
+impl Conversion {
+    /// What the numbers of a character mean, from its largest extent and, where known, the way from its feet
+    /// to its head; with a sentence for each thing that was not taken as it stands.
+    ///
+    /// Nobody is 50 m tall and a toddler is 50 cm, so sizes from 50 on are centimetres and from 1000 on
+    /// millimetres.
+    pub fn guessed(extent: f32, head_from_feet: Option<Vec3>) -> (Self, Vec<String>) {
+        let mut notes = Vec::new();
+        let (metres_per_unit, unit) = match extent {
+            e if e >= 1000.0 => (1e-3, "millimetres"),
+            e if e >= 50.0 => (1e-2, "centimetres"),
+            _ => (1.0, "metres"),
+        };
+        if metres_per_unit != 1.0 {
+            notes.push(format!("{extent:.1} units across: taken as {unit}"));
+        } else if extent > 4.0 || (extent > 0.0 && extent < 0.2) {
+            notes
+                .push(format!("{extent:.3} units across: taken as metres, which is unusual for a character"));
+        }
+        let lies = head_from_feet.is_some_and(|d| d.z > 2.0 * d.y.abs() && d.z > 2.0 * d.x.abs());
+        if lies {
+            notes.push("the head is towards +Z from the feet: taken as Z up and turned to Y up".into());
+        }
+        (Self { metres_per_unit, up: if lies { UpAxis::Z } else { UpAxis::Y } }, notes)
+    }
+}
