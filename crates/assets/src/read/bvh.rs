@@ -174,10 +174,11 @@ enum Reference {
 /// Decides where the rest pose comes from.
 fn reference(skeleton: &Skeleton, humanoid: &Humanoid, poses: &[Pose]) -> Reference {
     if poses.len() > 2 && is_t_pose(skeleton, humanoid, &poses[0]) {
-        let jump = largest_turn(&poses[0], &poses[1]);
+        let jump = mean_turn(humanoid, &poses[0], &poses[1]);
         // A real clip that starts from a T-pose leaves it no faster than it goes on moving.
-        let usual = poses[1..].windows(2).take(30).map(|w| largest_turn(&w[0], &w[1])).fold(0.0f32, f32::max);
-        if jump > 0.1 && jump > 4.0 * usual {
+        let usual =
+            poses[1..].windows(2).take(30).map(|w| mean_turn(humanoid, &w[0], &w[1])).fold(0.0f32, f32::max);
+        if jump > 0.05 && jump > 4.0 * usual {
             return Reference::AddedFrame;
         }
     }
@@ -197,10 +198,12 @@ fn set_rest(skeleton: &mut Skeleton, pose: &Pose) {
     }
 }
 
-/// The largest rotation of any joint between two poses, in radians.
-fn largest_turn(a: &Pose, b: &Pose) -> f32 {
-    let turns = a.locals.iter().zip(&b.locals).map(|(a, b)| a.rotation.angle_between(b.rotation));
-    turns.fold(0.0, f32::max)
+/// The mean rotation between two poses of the joints that a human needs, in radians. Fingers and toes are left
+/// out: they carry no captured data in many files and flip.
+fn mean_turn(humanoid: &Humanoid, a: &Pose, b: &Pose) -> f32 {
+    let joints = Role::NEEDED.into_iter().filter_map(|role| humanoid.joint(role));
+    let turns: Vec<f32> = joints.map(|j| a.locals[j].rotation.angle_between(b.locals[j].rotation)).collect();
+    turns.iter().sum::<f32>() / turns.len().max(1) as f32
 }
 
 /// Direction from the joint of one role to that of another.

@@ -6,7 +6,7 @@ use crate::{Body, Humanoid, Pose, Role};
 use glam::{Quat, Vec3};
 
 /// No more than this is tried, degrees.
-const MOST: f32 = 20.0;
+const MOST: f32 = 15.0;
 /// Frames that are looked at.
 const FRAMES: usize = 90;
 /// Points of an arm that are looked at.
@@ -188,18 +188,20 @@ impl<'a> Arms<'a> {
     pub(super) fn least_abduction(&self, poses: &[Pose]) -> f32 {
         let step = poses.len().div_ceil(FRAMES).max(1);
         let looked_at: Vec<&Pose> = poses.iter().step_by(step).collect();
+        let depth: f32 = std::env::var("DEPTH").map_or(DEPTH, |v| v.parse().unwrap());
+        let may: f32 = std::env::var("MAY").map_or(MAY_CUT, |v| v.parse().unwrap());
         let cuts = |degrees: f32| -> f32 {
-            let cutting = looked_at.iter().filter(|pose| self.deepest(pose, degrees) > DEPTH).count();
+            let cutting = looked_at.iter().filter(|pose| self.deepest(pose, degrees) > depth).count();
             cutting as f32 / looked_at.len().max(1) as f32
         };
         // Spreading never brings a hand nearer to the hips, so the limit can be bisected.
-        if cuts(0.0) <= MAY_CUT {
+        if cuts(0.0) <= may {
             return 0.0;
         }
         let (mut low, mut high) = (0.0f32, MOST);
         while high - low > 1.0 {
             let middle = (0.5 * (low + high)).round();
-            if cuts(middle) <= MAY_CUT { high = middle } else { low = middle }
+            if cuts(middle) <= may { high = middle } else { low = middle }
         }
         high
     }

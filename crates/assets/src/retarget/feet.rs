@@ -107,6 +107,30 @@ impl<'a> Feet<'a> {
         let floor_shift = -ground_level(&trails, &contacts);
         self.lift(poses, |_| floor_shift);
         let mut trails = self.trails(poses);
+        if std::env::var("DBG").is_ok() {
+            for f in (0..poses.len()).step_by(6) {
+                let t = &trails[0];
+                let c = contacts[0][f];
+                eprintln!(
+                    "{f} h{} b{} low {:.3} heel {:.3} {:.3} {:.3} ball {:.3} {:.3} {:.3} src heel {:.3} {:.3} {:.3} ball {:.3} {:.3} {:.3}",
+                    c.heel as u8,
+                    c.ball as u8,
+                    t.lowest[f],
+                    t.heel[f].x,
+                    t.heel[f].y,
+                    t.heel[f].z,
+                    t.ball[f].x,
+                    t.ball[f].y,
+                    t.ball[f].z,
+                    source.heels[0][f].x,
+                    source.heels[0][f].y,
+                    source.heels[0][f].z,
+                    source.balls[0][f].x,
+                    source.balls[0][f].y,
+                    source.balls[0][f].z
+                );
+            }
+        }
         let foot_slide_before_cm = 100.0 * slide(&trails, &contacts);
         if hold {
             let goals = [0, 1].map(|side| corrections(&trails[side], &contacts[side], fps));
@@ -172,7 +196,7 @@ impl<'a> Feet<'a> {
                     needed[f] = needed[f].max(-way.y - (longest * longest - sideways).sqrt());
                 }
             }
-            needed[f] = needed[f].clamp(0.0, 0.05);
+            needed[f] = needed[f].clamp(0.0, std::env::var("LOWER").map_or(0.05, |v| v.parse().unwrap()));
         }
         let width = ((0.1 * fps) as usize).max(1);
         let widest: Vec<f32> = (0..needed.len())
@@ -301,7 +325,12 @@ fn ground_level(trails: &[Trail; 2], contacts: &[Vec<Contact>; 2]) -> f32 {
     for (trail, contact) in trails.iter().zip(contacts) {
         standing.extend(trail.lowest.iter().zip(contact).filter(|(_, c)| c.any()).map(|(y, _)| *y));
     }
-    percentile(&mut standing, 0.5).unwrap_or_else(|| {
+    if let Ok(all) = std::env::var("ALL") {
+        let mut each: Vec<f32> =
+            trails[0].lowest.iter().zip(&trails[1].lowest).map(|(a, b)| a.min(*b)).collect();
+        return percentile(&mut each, all.parse().unwrap()).unwrap_or(0.0);
+    }
+    percentile(&mut standing, std::env::var("PC").map_or(0.5, |v| v.parse().unwrap())).unwrap_or_else(|| {
         let mut all: Vec<f32> = trails.iter().flat_map(|t| t.lowest.iter().copied()).collect();
         percentile(&mut all, 0.02).unwrap_or(0.0)
     })
@@ -335,7 +364,10 @@ fn corrections(trail: &Trail, contacts: &[Contact], fps: f64) -> Vec<Vec3> {
         // Standing where the feet are on average moves the legs least.
         let mean = goals[start..end].iter().sum::<Vec3>() / (end - start) as f32;
         for f in start..end {
-            goals[f] = (goals[f] - mean).clamp_length_max(FURTHEST);
+            let goal = (goals[f] - mean).clamp_length_max(FURTHEST);
+            // A little play is invisible and spares the legs.
+            let tol: f32 = std::env::var("TOL").map_or(0.0, |v| v.parse().unwrap());
+            goals[f] = goal * (1.0 - tol / goal.length().max(tol));
             goals[f].y = (-trail.lowest[f]).clamp(-FURTHEST, FURTHEST);
         }
     }

@@ -33,6 +33,8 @@ pub(super) struct Plan<'a> {
     source_rest: World,
     drives: Vec<Option<Drive>>,
     source_hips: usize,
+    /// From the target's hips to the middle of its hip joints, in the hips' frame.
+    hips_to_legs: Vec3,
     pub(super) target_hips: usize,
     /// Metres of the target's travel per metre of the source's.
     pub(super) scale: f32,
@@ -44,6 +46,7 @@ pub(super) struct Plan<'a> {
 
 /// A foot of the source.
 struct SourceFoot {
+    upper_leg: usize,
     foot: usize,
     toes: Option<usize>,
     /// From the ankle to the ground under it, at rest and in the world's axes.
@@ -152,20 +155,29 @@ impl<'a> Plan<'a> {
             return Err(Error::Invalid("the legs of motion or body have no length".into()));
         }
         let feet = [0, 1].map(|side| {
-            let [_, _, foot, toes] = LEGS[side].map(|role| source_roles.joint(role));
+            let [upper_leg, _, foot, toes] = LEGS[side].map(|role| source_roles.joint(role));
             let foot = foot.unwrap_or(source_hips);
             let ankle = source_rest.positions[foot];
             let ground = source_rest.positions.iter().fold(f32::INFINITY, |y, p| y.min(p.y));
             let forward = source_axes * Vec3::Z;
             let drop = (ankle.y - ground).max(0.0);
-            SourceFoot { foot, toes, heel: Vec3::new(0.0, -drop, 0.0), ball: forward * (1.5 * drop) }
+            let upper_leg = upper_leg.unwrap_or(source_hips);
+            SourceFoot {
+                upper_leg,
+                foot,
+                toes,
+                heel: Vec3::new(0.0, -drop, 0.0),
+                ball: forward * (1.5 * drop),
+            }
         });
+        let hips_to_legs = target_rest.rotations[target_hips].inverse() * t.hips_to_legs();
         let target_forward = target_axes * Vec3::Z;
         Ok(Self {
             source,
             target,
             drives,
             source_hips,
+            hips_to_legs,
             target_hips,
             scale,
             target_forward,
@@ -203,11 +215,18 @@ impl<'a> Plan<'a> {
                     if drive.t == 0.0 { turn(drive.a) } else { turn(drive.a).slerp(turn(drive.b), drive.t) };
                 local.rotation = (up_rotation.inverse() * turned * drive.aligned).normalize();
             }
+            let rotation = (up_rotation * local.rotation).normalize();
             if k == self.target_hips {
-                let at = self.scale * from.positions[self.source_hips];
+                // Over the ground the joint called hips travels as the source's does. Rigs put it anywhere in
+                // the pelvis, so heights are those of the hip joints, or a pelvis that tilts would lift
+                // the feet off the ground.
+                let legs = self.feet.iter().map(|foot| from.positions[foot.upper_leg].y).sum::<f32>() / 2.0;
+                let height = self.scale * legs - (rotation * self.hips_to_legs).y;
+                let hips = self.scale * from.positions[self.source_hips];
+                let at = Vec3::new(hips.x, height, hips.z);
                 local.translation = up_rotation.inverse() * (at - up_position);
             }
-            rotations.push((up_rotation * local.rotation).normalize());
+            rotations.push(rotation);
             positions.push(up_position + up_rotation * local.translation);
             locals.push(Transform { rotation: local.rotation, translation: local.translation });
         }
@@ -251,13 +270,21 @@ impl Side<'_> {
         (self.rest.positions[b] - self.rest.positions[a]).try_normalize()
     }
 
-    /// Where the fingers point: to the middle of what hangs on the hand.
+    /// Where the palm points: to the furthest knuckle. Thumbs point sideways, and some exporters put joints
+    /// of no length between.
     fn palm(&self, hand: usize) -> Option<Vec3> {
         let at = self.rest.positions[hand];
-        let ends: Vec<Vec3> = self.skeleton.children(hand).map(|c| self.rest.positions[c] - at).collect();
-        // Thumbs leave the hand near the wrist and point sideways; the longest way out is a finger.
-        let longest = ends.iter().copied().max_by(|a, b| a.length().total_cmp(&b.length()))?;
-        (longest.length() > 1e-4).then(|| longest.normalize())
+        let mut row = vec![hand];
+        while !row.is_empty() {
+            row = row.iter().flat_map(|&j| self.skeleton.children(j)).collect();
+            row.retain(|&j| !self.skeleton.joints[j].name.to_ascii_lowercase().contains("thumb"));
+            let out = row.iter().map(|&j| self.rest.positions[j] - at);
+            let longest = out.max_by(|a, b| a.length().total_cmp(&b.length())).unwrap_or_default();
+            if longest.length() > 1e-4 {
+                return longest.try_normalize();
+            }
+        }
+        None
     }
 
     /// Carries left to +X, up to +Y and forward to +Z of the resting character into the world.
@@ -290,6 +317,12 @@ impl Side<'_> {
         let neck = self.roles.joint(Role::Neck).and_then(|n| inner.iter().position(|&j| j == n));
         let (spine, neck) = inner.split_at(neck.unwrap_or(inner.len()));
         Trunk { spine: spine.to_vec(), neck: neck.to_vec() }
+    }
+
+    /// From the hips to the middle of the hip joints, at rest.
+    fn hips_to_legs(&self) -> Vec3 {
+        let at = |role: Role| self.roles.joint(role).map_or(Vec3::ZERO, |j| self.rest.positions[j]);
+        (at(Role::LeftUpperLeg) + at(Role::RightUpperLeg)) / 2.0 - at(Role::Hips)
     }
 
     /// Upper and lower leg together, both sides' mean.
