@@ -17,7 +17,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = "look.png".to_string();
     let mut size = 640;
     let mut views = "front,side,back,three".to_string();
-    let (mut wire, mut slack, mut files) = (false, 0.0, Vec::new());
+    let (mut wire, mut slack, mut files) = (false, 0.01, Vec::new());
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} needs a value"));

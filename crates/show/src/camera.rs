@@ -120,6 +120,12 @@ impl Camera {
         Err(Error::Invalid(format!("a camera cannot look like this: {self:?}")))
     }
 
+    /// Degrees around the vertical at which the camera stands: 0 looks into a face, 90 at its left cheek.
+    pub fn azimuth_degrees(&self) -> f32 {
+        let back = self.back();
+        back.x.atan2(back.z).to_degrees()
+    }
+
     fn right_up(&self) -> (Vec3, Vec3) {
         let back = self.back();
         // Straight down or up: any horizontal direction will do as long as it is always the same.
