@@ -294,13 +294,18 @@ impl<'a> Scene<'a> {
         self
     }
 
+    /// Every vertex where it stands in the world; those that are not finite are left out.
+    pub(crate) fn points(&self) -> impl Iterator<Item = Vec3> {
+        let placed = |item: &'_ Item<'a>| {
+            let world_from_item = item.world_from_item;
+            item.positions.iter().map(move |p| world_from_item.transform_point3(*p))
+        };
+        self.items.iter().flat_map(placed).filter(|p| p.is_finite())
+    }
+
     /// Least and greatest corner around all items; zeros for an empty scene.
     pub fn bounds(&self) -> (Vec3, Vec3) {
-        let mut points = self
-            .items
-            .iter()
-            .flat_map(|item| item.positions.iter().map(|p| item.world_from_item.transform_point3(*p)))
-            .filter(|p| p.is_finite());
+        let mut points = self.points();
         let Some(first) = points.next() else { return (Vec3::ZERO, Vec3::ZERO) };
         points.fold((first, first), |(lo, hi), p| (lo.min(p), hi.max(p)))
     }

@@ -75,14 +75,17 @@ fn key_light(q: vec3f, sharpest_m: f32, widest_m: f32, search_taps: i32, taps: i
 // Share of the sky that a point sees: what stands above it within `reach_m`, the nearer the darker. It stands in
 // for ambient occlusion at the price of one small map: under the chin, inside a skirt, around the feet.
 // Called per vertex, where many taps cost little and interpolation hides their grain.
-fn sky_light(q: vec3f, reach_m: f32) -> f32 {
+fn sky_light(q: vec3f, reach_m: f32, taps: i32) -> f32 {
     let at = (frame.sky_from_world * vec4f(q, 1.0)).xyz;
     let radius = reach_m / frame.map_span_m.z;
+    if any(at.xy < vec2f(0.0)) || any(at.xy > vec2f(1.0)) {
+        return 1.0;
+    }
     var covered = 0.0;
     var total = 0.0;
     var d = vec2f(1.0, 0.0);
-    for (var i = 0; i < 40; i++) {
-        let r = sqrt((f32(i) + 0.5) / 40.0);
+    for (var i = 0; i < taps; i++) {
+        let r = sqrt((f32(i) + 0.5) / f32(taps));
         let over_m = (at.z - map_depth(sky_map, at.xy + radius * r * d)) * frame.map_span_m.w;
         let weight = 1.0 - 0.7 * r;
         covered += weight * smoothstep(0.004, 0.03, over_m) * (1.0 - 0.8 * smoothstep(0.1, 1.5, over_m));

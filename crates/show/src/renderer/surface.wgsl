@@ -30,10 +30,10 @@ fn placed(position: vec3f, normal: vec3f, colour: vec3f, corner: vec3f) -> Varyi
     out.colour = mix(item.base.rgb, colour, item.finish.w);
     out.corner = corner;
     let n = normalize(out.normal + vec3f(0.0, 1e-6, 0.0));
-    out.sky.x = sky_light(out.world + 0.015 * n, 0.10);
+    out.sky.x = sky_light(out.world + 0.015 * n, 0.10, 40);
     out.sky.y = out.sky.x;
     if item.sheen.w > 0.5 {
-        out.sky.y = sky_light(out.world - 0.015 * n, 0.10);
+        out.sky.y = sky_light(out.world - 0.015 * n, 0.10, 40);
     }
     out.clip = frame.clip_from_world * vec4f(out.world, 1.0);
     // Depth is near / w with w the view depth in metres. Dividing by w - slack instead moves the surface towards
