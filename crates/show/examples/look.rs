@@ -1,4 +1,5 @@
-//! A look at meshes: `look [-o look.png] [--size 640] [--views front,side,back,three] [--wire] [--slack 0.01] FILE.obj …`
+//! A look at meshes: `look [-o look.png] [--size 640] [--views front,side,back,three] [--wire] [--slack 0.01]
+//! [--repeat 1] FILE.obj …`
 //!
 //! Draws all files into one scene, the first as a body and the others as cloth, once from each side. Without files
 //! it draws the built-in mannequin if there is one.
@@ -17,7 +18,8 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = "look.png".to_string();
     let mut size = 640;
     let mut views = "front,side,back,three".to_string();
-    let (mut wire, mut slack, mut files) = (false, 0.0, Vec::new());
+    let (mut wire, mut slack, mut files) = (false, 0.01, Vec::new());
+    let mut repeat = 1;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} needs a value"));
@@ -26,6 +28,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
             "--size" => size = value()?.parse()?,
             "--views" => views = value()?,
             "--slack" => slack = value()?.parse()?,
+            "--repeat" => repeat = value()?.parse()?,
             "--wire" => wire = true,
             _ => files.push(arg),
         }
@@ -64,10 +67,16 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
             "three" => View::ThreeQuarter,
             other => View::Angle { azimuth: other.parse()?, elevation: 10.0 },
         };
-        let camera = Camera::framing(lo, hi, view, 1.0);
-        let start = std::time::Instant::now();
-        let image = renderer.draw(&scene, &camera, size, size)?;
-        println!("{view:?}: {:.0} ms", 1e3 * start.elapsed().as_secs_f64());
+        let camera = Camera::framing_scene(&scene, view, 1.0);
+        let mut image = renderer.draw(&scene, &camera, size, size)?;
+        let mut times: Vec<f64> = Vec::new();
+        for _ in 0..repeat {
+            let start = std::time::Instant::now();
+            image = renderer.draw(&scene, &camera, size, size)?;
+            times.push(1e3 * start.elapsed().as_secs_f64());
+        }
+        times.sort_by(f64::total_cmp);
+        println!("{view:?}: {:.0} ms (median of {repeat})", times.get(repeat / 2).copied().unwrap_or(0.0));
         sheet.paste(&image, k as u32 * size, 0);
     }
     sheet.write_png(&out)?;

@@ -3,12 +3,29 @@
 use crate::camera::view_from_world;
 use glam::{Mat4, Vec3, Vec4};
 
-/// Towards the key light: high, in front, on the character's right, as a portrait studio has it.
-pub(super) const KEY: Vec3 = Vec3::new(-0.48, 0.78, 0.62);
-/// Towards the fill: low, from the other side.
-pub(super) const FILL: Vec3 = Vec3::new(0.85, 0.25, 0.55);
-/// Towards the rim light: behind and above.
-pub(super) const RIM: Vec3 = Vec3::new(0.45, 0.55, -0.80);
+/// The three directions towards the lights. They stand around the camera, as in a portrait studio, unless the
+/// scene fixes where they are: every view of a subject is then lit as well as the first.
+pub(super) struct Rig {
+    /// High, in front, to the left of the camera.
+    pub key: Vec3,
+    /// Low, from the other side.
+    pub fill: Vec3,
+    /// Behind and above.
+    pub rim: Vec3,
+}
+
+impl Rig {
+    /// The rig turned about the vertical to the side on which a camera at this azimuth stands.
+    pub fn at(azimuth_degrees: f32) -> Self {
+        let turn = glam::Quat::from_rotation_y(azimuth_degrees.to_radians());
+        Self {
+            key: turn * Vec3::new(-0.62, 0.92, 0.60).normalize(),
+            fill: turn * Vec3::new(0.85, 0.22, 0.60).normalize(),
+            rim: turn * Vec3::new(0.50, 0.50, -0.80).normalize(),
+        }
+    }
+}
+
 /// Tangent of the key light's half angle: a soft box of about 40 cm at 3 m.
 pub(super) const KEY_TANGENT: f32 = 0.07;
 
@@ -56,7 +73,7 @@ mod tests {
 
     #[test]
     fn the_ball_lies_inside_the_map() {
-        for towards in [KEY, Vec3::Y, -Vec3::Z] {
+        for towards in [Rig::at(30.0).key, Vec3::Y, -Vec3::Z] {
             let centre = Vec3::new(3.0, 0.9, -2.0);
             let view = map_view(towards, centre, 1.0, 1024);
             for d in [Vec3::X, Vec3::Y, Vec3::Z, -Vec3::X, -Vec3::Y, -Vec3::Z] {

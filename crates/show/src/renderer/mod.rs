@@ -32,7 +32,7 @@ mod upload;
 
 use crate::{Camera, Error, Image, Item, Result, Scene};
 use glam::{Mat4, Vec3, Vec4};
-use lights::MapView;
+use lights::{MapView, Rig};
 use pipelines::{Draw, Layer, Pipelines};
 use targets::Targets;
 use upload::{Meshes, Uploaded};
@@ -41,6 +41,8 @@ use upload::{Meshes, Uploaded};
 const KEY_MAP: u32 = 1024;
 /// Coarse on purpose: it is only ever looked at through a filter of several centimetres.
 const SKY_MAP: u32 = 256;
+/// Cells a side of the ground: 2–3 cm each around one person, finer than the softness of her shadow.
+const GROUND_CELLS: u32 = 128;
 
 /// Draws scenes into pictures.
 pub struct Renderer {
@@ -58,6 +60,7 @@ pub struct Renderer {
     frame_group: wgpu::BindGroup,
     key_group: wgpu::BindGroup,
     sky_group: wgpu::BindGroup,
+    ground_indices: wgpu::Buffer,
     items: ItemSlots,
 }
 
@@ -76,6 +79,7 @@ struct FrameUniform {
     backdrop_top: Vec4,
     backdrop_bottom: Vec4,
     ground: Vec4,
+    lit_cells: Vec4,
     centre: Vec4,
     picture: Vec4,
 }
@@ -170,6 +174,7 @@ impl Renderer {
         );
         let key_group = group(&device, &pipelines.light_layout, &[key_buffer.as_entire_binding()]);
         let sky_group = group(&device, &pipelines.light_layout, &[sky_buffer.as_entire_binding()]);
+        let ground_indices = ground_indices(&device, &queue);
         let items = ItemSlots::new(&device, &pipelines.item_layout, 16);
         Self {
             device,
@@ -186,6 +191,7 @@ impl Renderer {
             frame_group,
             key_group,
             sky_group,
+            ground_indices,
             items,
         }
     }
@@ -213,7 +219,7 @@ impl Renderer {
         let Some(targets) = &self.targets else { return Err(Error::Device("no picture was made".into())) };
         let mut image = targets.read(&self.device)?;
         for label in &scene.labels {
-            label.write(&mut image, camera);
+            label.write(&mut image, Some(camera));
         }
         Ok(image)
     }
@@ -227,11 +233,12 @@ impl Renderer {
         let (lo, hi) = scene.bounds();
         let centre = 0.5 * (lo + hi);
         let radius_m = (0.5 * (hi - lo).length()).max(0.05);
-        let key = lights::map_view(lights::KEY, centre, radius_m, KEY_MAP);
+        let rig = Rig::at(scene.light_azimuth_degrees.unwrap_or_else(|| camera.azimuth_degrees()));
+        let key = lights::map_view(rig.key, centre, radius_m, KEY_MAP);
         // From above only the plan of things counts, and the filter's reach around it.
         let plan_m = 0.5 * Vec3::new(hi.x - lo.x, 0.0, hi.z - lo.z).length() + 0.3;
         let sky = lights::map_view(Vec3::Y, centre, plan_m.max(0.5 * (hi.y - lo.y)), SKY_MAP);
-        let frame = frame_uniform(scene, camera, (width, height), (&key, &sky), centre, radius_m);
+        let frame = frame_uniform(scene, camera, (width, height), &rig, (&key, &sky), (lo, hi));
         self.queue.write_buffer(&self.frame_buffer, 0, bytemuck::bytes_of(&frame));
         self.queue.write_buffer(&self.key_buffer, 0, bytemuck::bytes_of(&key.clip_from_world));
         self.queue.write_buffer(&self.sky_buffer, 0, bytemuck::bytes_of(&sky.clip_from_world));
@@ -248,7 +255,7 @@ impl Renderer {
             let slot = uniforms.len();
             uniforms.push(item_uniform(item, 0.0));
             let m = &item.material;
-            let mut plan = |list: &mut Vec<Planned>, cull, layer, slot| {
+            let plan = |list: &mut Vec<Planned>, cull, layer, slot| {
                 list.push(Planned { draw: Draw { cull, wire: m.wireframe, layer }, slot, mesh });
             };
             let cull = (!m.two_sided).then_some(wgpu::Face::Back);
@@ -349,7 +356,8 @@ impl Renderer {
         }
         if scene.ground.is_some() {
             pass.set_pipeline(&self.pipelines.ground);
-            pass.draw(0..6, 0..1);
+            pass.set_index_buffer(self.ground_indices.slice(..), wgpu::IndexFormat::Uint32);
+            pass.draw_indexed(0..6 * GROUND_CELLS * GROUND_CELLS, 0, 0..1);
         }
         pass.set_pipeline(&self.pipelines.backdrop);
         pass.draw(0..3, 0..1);
@@ -423,27 +431,41 @@ fn frame_uniform(
     scene: &Scene<'_>,
     camera: &Camera,
     (width, height): (u32, u32),
+    rig: &Rig,
     (key, sky): (&MapView, &MapView),
-    centre: Vec3,
-    radius_m: f32,
+    (lo, hi): (Vec3, Vec3),
 ) -> FrameUniform {
     let (w, h) = (width as f32, height as f32);
-    let ground = scene.ground.map_or(Vec4::ZERO, |g| {
-        // The shadow of a standing person falls about her height away; lit ground reaches beyond that.
-        Vec4::new(g.height_m, g.grid_m.max(0.0), 2.6 * radius_m + 0.5, 1.0)
-    });
+    let centre = 0.5 * (lo + hi);
+    let radius_m = (0.5 * (hi - lo).length()).max(0.05);
+    let (mut ground, mut lit_cells) = (Vec4::ZERO, Vec4::ZERO);
+    if let Some(g) = scene.ground {
+        // The plan of what is drawn and of where its shadow can fall.
+        let tall_m = (hi.y - g.height_m).clamp(0.0, 4.0 * radius_m);
+        let cast = -rig.key * (tall_m / rig.key.y);
+        let (from, to) = (lo.min(lo + cast), hi.max(hi + cast));
+        let span = (to.x - from.x).max(to.z - from.z) + 0.6;
+        // Cells stay where they are in the world while the subject moves, or the shadow would swim.
+        let cell = ((span / (GROUND_CELLS - 2) as f32) * 400.0).ceil() / 400.0;
+        let middle = 0.5 * (from + to) / cell;
+        let first = |m: f32| (m.round() - 0.5 * GROUND_CELLS as f32) * cell;
+        let lit_m = 2.6 * radius_m + 0.5;
+        ground = Vec4::new(g.height_m, g.grid_m.max(0.0), lit_m, GROUND_CELLS as f32);
+        lit_cells = Vec4::new(first(middle.x), first(middle.z), cell, (4.0 * lit_m).max(span));
+    }
     FrameUniform {
         clip_from_world: camera.clip_from_world(w / h),
         key_from_world: key.map_from_world,
         sky_from_world: sky.map_from_world,
         eye: camera.eye.extend(1.0),
-        key_direction: lights::KEY.normalize().extend(lights::KEY_TANGENT),
-        fill_direction: lights::FILL.normalize().extend(0.0),
-        rim_direction: lights::RIM.normalize().extend(0.0),
+        key_direction: rig.key.extend(lights::KEY_TANGENT),
+        fill_direction: rig.fill.extend(0.0),
+        rim_direction: rig.rim.extend(0.0),
         map_span_m: Vec4::new(key.span_m, key.depth_m, sky.span_m, sky.depth_m),
         backdrop_top: scene.backdrop.top.extend(1.0),
         backdrop_bottom: scene.backdrop.bottom.extend(1.0),
         ground,
+        lit_cells,
         centre: centre.extend(radius_m),
         picture: Vec4::new(w, h, 1.0 / w, 1.0 / h),
     }
@@ -459,6 +481,27 @@ fn item_uniform(item: &Item<'_>, slack_m: f32) -> ItemUniform {
         finish: Vec4::new(m.roughness, m.specular, m.flatness, flag(item.colours.is_some())),
         depth: Vec4::new(slack_m, flag(m.opacity < 1.0), 0.0, 0.0),
     }
+}
+
+fn ground_indices(device: &wgpu::Device, queue: &wgpu::Queue) -> wgpu::Buffer {
+    let side = GROUND_CELLS + 1;
+    let mut indices = Vec::with_capacity(6 * (GROUND_CELLS * GROUND_CELLS) as usize);
+    for row in 0..GROUND_CELLS {
+        for column in 0..GROUND_CELLS {
+            let a = row * side + column;
+            // Counter-clockwise from above; rows run along +Z, columns along +X.
+            indices.extend([a, a + side, a + 1, a + 1, a + side, a + side + 1]);
+        }
+    }
+    let bytes: &[u8] = bytemuck::cast_slice(&indices);
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("ground"),
+        size: bytes.len() as u64,
+        usage: wgpu::BufferUsages::INDEX | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    queue.write_buffer(&buffer, 0, bytes);
+    buffer
 }
 
 fn uniform(device: &wgpu::Device, label: &str, size: u64) -> wgpu::Buffer {
@@ -495,4 +538,36 @@ fn shadow_map(device: &wgpu::Device, label: &str, size: u32) -> wgpu::TextureVie
         view_formats: &[],
     });
     texture.create_view(&wgpu::TextureViewDescriptor::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wgpu::naga;
+
+    #[test]
+    fn shaders_are_valid_wgsl() {
+        use pipelines::{FRAME, SHADOW, STUDIO, SURFACE};
+        for (name, source) in [
+            ("shadow.wgsl", SHADOW.to_string()),
+            ("surface.wgsl", format!("{FRAME}{SURFACE}")),
+            ("studio.wgsl", format!("{FRAME}{STUDIO}")),
+        ] {
+            let module = naga::front::wgsl::parse_str(&source)
+                .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(&source)));
+            let flags = naga::valid::ValidationFlags::all();
+            naga::valid::Validator::new(flags, naga::valid::Capabilities::empty())
+                .validate(&module)
+                .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(&source)));
+        }
+    }
+
+    #[test]
+    fn without_an_adapter_the_error_says_what_to_install() {
+        let mut nothing = wgpu::InstanceDescriptor::new_without_display_handle();
+        nothing.backends = wgpu::Backends::empty();
+        let error = pollster::block_on(Renderer::open(nothing)).err().unwrap();
+        assert!(matches!(error, Error::NoAdapter(_)));
+        assert!(error.to_string().contains("apt-get install -y mesa-vulkan-drivers"));
+    }
 }

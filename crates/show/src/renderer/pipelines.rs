@@ -86,10 +86,8 @@ impl Pipelines {
             })
         };
         let both = S::VERTEX | S::FRAGMENT;
-        let frame_layout = group(
-            "frame",
-            &[(both, uniform(false)), (S::FRAGMENT, map), (S::FRAGMENT, map), (S::FRAGMENT, compare)],
-        );
+        let frame_layout =
+            group("frame", &[(both, uniform(false)), (both, map), (both, map), (both, compare)]);
         let item_layout = group("item", &[(both, uniform(true))]);
         let light_layout = group("light", &[(S::VERTEX, uniform(false))]);
         let corners_layout = group("corners", &[(S::VERTEX, storage), (S::VERTEX, storage)]);
