@@ -41,9 +41,10 @@ pub struct Workspace {
     angles: Vec<f64>,
     angles_before: Vec<f64>,
     moments: Vec<f64>,
-    /// Samples near the body in this step and the triangle last found nearest.
-    near: Vec<u32>,
+    /// Samples and limbs of the body near each other in this step; per sample and limb the triangle last nearest.
+    near: Vec<(u32, u32)>,
     seeds: Vec<u32>,
+    samples: usize,
     contacts: Vec<Contact>,
     system: System,
     vectors: pcg::Vectors,
@@ -69,12 +70,20 @@ impl Workspace {
             angles_before: vec![0.0; scene.hinges.len()],
             moments: vec![0.0; scene.hinges.len()],
             near: Vec::new(),
-            seeds: vec![u32::MAX; scene.samples.len()],
+            samples: scene.samples.len(),
+            seeds: Vec::new(),
             contacts: Vec::new(),
             system: System::new(scene),
             vectors: pcg::Vectors::new(n),
             cloth: ClothContact::new(scene, x),
         }
+    }
+}
+
+impl Workspace {
+    /// Room for contacts with a body.
+    pub fn expect_body(&mut self, body: &BodySurface) {
+        self.seeds = vec![u32::MAX; self.samples * body.parts()];
     }
 }
 
@@ -213,26 +222,29 @@ fn find_contacts(
     ws.contacts.clear();
     let keep = settings.skin_m + 0.5 * scene.fabric.thickness;
     if let Some(body) = obstacles.body {
+        let parts = body.parts();
         if first {
             ws.near.clear();
-            ws.near.extend(0..scene.samples.len() as u32);
+            for part in 0..parts as u32 {
+                ws.near.extend((0..scene.samples.len() as u32).map(|s| (s, part)));
+            }
         }
         let mut kept = 0;
         for n in 0..ws.near.len() {
-            let s = ws.near[n] as usize;
+            let (s, part) = (ws.near[n].0 as usize, ws.near[n].1 as usize);
             let (y, y0) = (scene.samples[s].point(&ws.x), scene.samples[s].point(&state.x));
             // Deep enough for fast limbs, shallow enough not to see through a wrist to its other side.
             let radius = if state.grips[s].touching { 0.06 } else { 0.03 };
-            let seed = (ws.seeds[s] != u32::MAX).then_some(ws.seeds[s]);
-            let Some(near) = body.nearest(y, radius, seed) else {
-                ws.seeds[s] = u32::MAX;
+            let seed = &mut ws.seeds[s * parts + part];
+            let Some(near) = body.nearest_inside(part, y, radius, (*seed != u32::MAX).then_some(*seed)) else {
+                *seed = u32::MAX;
                 continue;
             };
-            ws.seeds[s] = near.triangle;
+            *seed = near.triangle;
             if (y - near.point).dot(near.normal) > keep + 0.01 {
                 continue;
             }
-            ws.near[kept] = s as u32;
+            ws.near[kept] = (s as u32, part as u32);
             kept += 1;
             let motion = body.motion(&near);
             let contact = sample_contact(

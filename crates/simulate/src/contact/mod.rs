@@ -7,3 +7,4 @@ pub mod collider;
 pub mod constraint;
 pub mod continuous;
 pub mod distance;
+pub mod parts;
