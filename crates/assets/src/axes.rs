@@ -170,4 +170,16 @@ mod tests {
         assert!(c.point(Vec3::new(0.0, -100.0, 0.0)).distance(Vec3::Z) < 1e-6);
         assert!(c.point(Vec3::new(0.0, 0.0, 100.0)).distance(Vec3::Y) < 1e-6);
     }
+
+    #[test]
+    fn people_are_neither_giants_nor_lying_down() {
+        let guess = |size, way| Conversion::guessed(size, way).0;
+        assert_eq!(guess(1.7, Some(Vec3::Y)), Conversion::NONE);
+        assert_eq!(guess(95.0, None).metres_per_unit, 0.01);
+        assert_eq!(guess(1700.0, None).metres_per_unit, 0.001);
+        assert_eq!(guess(1.7, Some(Vec3::new(0.1, -0.2, 1.4))).up, UpAxis::Z);
+        // A quadruped's head is before its feet as much as above them.
+        assert_eq!(guess(1.7, Some(Vec3::new(0.0, 0.5, 0.7))).up, UpAxis::Y);
+        assert!(Conversion::guessed(12.0, None).1[0].contains("unusual"));
+    }
 }
