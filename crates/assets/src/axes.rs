@@ -112,6 +112,28 @@ pub fn guess_garment(lo: Vec3, hi: Vec3, body: Option<(Vec3, Vec3)>) -> (Convers
     (Conversion { metres_per_unit, up }, notes)
 }
 
+/// A guess of a standing character's units from its height in its file, and what to say about it.
+pub fn guess_body(height: f64) -> (f64, Option<String>) {
+    // From a child to a giant of a game; files in inches and in centimetres do not overlap there.
+    let plausible = |unit: f64| (0.8..=2.6).contains(&(height * unit));
+    match UNITS.iter().find(|(_, unit)| plausible(*unit)) {
+        Some((_, unit)) if *unit == 1.0 => (1.0, None),
+        Some((name, unit)) => {
+            let said =
+                format!("units guessed as {name}: {height:.4} units tall become {:.2} m", height * unit);
+            (*unit, Some(said))
+        }
+        None if height > 0.0 && height.is_finite() => {
+            let unit = 1.7 / height;
+            let said = format!(
+                "units unknown: {height:.4} units tall fit no usual unit; scaled by {unit:.4} to 1.70 m"
+            );
+            (unit, Some(said))
+        }
+        None => (1.0, None),
+    }
+}
+
 /// A garment on a body straddles the plane of the body's side and front and hangs clear of the floor.
 fn guess_up(lo: Vec3, hi: Vec3, body: Option<(Vec3, Vec3)>) -> UpAxis {
     let extent = (hi - lo).max(Vec3::splat(f32::MIN_POSITIVE));
@@ -161,6 +183,17 @@ mod tests {
         // No unit makes sense of this one: it is scaled, and said.
         let (unit, _, notes) = guess([-4000.0, 0.0, -4000.0], [4000.0, 9000.0, 4000.0]);
         assert!((unit * 9000.0 - 1.02).abs() < 1e-6 && notes == 1);
+    }
+
+    #[test]
+    fn units_of_bodies_as_they_come() {
+        assert_eq!(guess_body(1.67), (1.0, None));
+        for (height, unit) in [(167.0, 0.01), (65.7, 0.0254), (16.7, 0.1), (1670.0, 0.001)] {
+            let (found, said) = guess_body(height);
+            assert!(found == unit && said.is_some(), "{height}: {found}");
+        }
+        let (unit, said) = guess_body(30_000.0);
+        assert!((unit * 30_000.0 - 1.7).abs() < 1e-9 && said.unwrap().contains("unknown"));
     }
 
     #[test]

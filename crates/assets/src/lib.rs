@@ -18,6 +18,7 @@
 mod attachment;
 mod body;
 mod closest;
+mod crossings;
 mod error;
 mod fabric;
 mod garment;
@@ -48,6 +49,7 @@ pub mod write;
 pub use attachment::{Attachment, AttachmentSettings, skirt_share};
 pub use body::Body;
 pub use closest::{ClosestPoint, RayHit, TriangleTree};
+pub use crossings::{Crossing, crossings, edges_through, self_crossings};
 pub use error::{Error, Problem, Result};
 pub use fabric::Fabric;
 pub use garment::{Garment, Panel, Pin, PinTarget, RestSource, Seam};

@@ -77,6 +77,7 @@ pub fn read_garment_for(
         pins,
         fabric: "cotton".to_string(),
     };
+    garment.check().map_err(|e| Error::bad(path, "mesh", e.to_string()))?;
     Ok(Loaded { value: garment, problems, notes })
 }
 
@@ -351,8 +352,7 @@ fn read_pins(
     notes: &mut Vec<String>,
 ) -> Result<Vec<Pin>> {
     let beside = path.with_extension("json");
-    let is_obj = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("obj"));
-    if !is_obj || !beside.is_file() {
+    if !beside.is_file() {
         return Ok(Vec::new());
     }
     let bytes = std::fs::read(&beside).map_err(|e| Error::io(&beside, e))?;
@@ -361,6 +361,12 @@ fn read_pins(
     let Some(labels) = json.get("labels").and_then(|l| l.as_object()) else {
         return Ok(Vec::new());
     };
+    // Vertex numbers are those of an OBJ file; another format has them only where it has the same vertices.
+    let is_obj = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("obj"));
+    let same = json.get("vertices").and_then(|n| n.as_u64()) == Some(position_index.len() as u64);
+    if !is_obj && !same {
+        return Ok(Vec::new());
+    }
     // The file's vertex number to the simulation's.
     let mut sim: HashMap<u32, u32> = HashMap::new();
     for (r, &given) in clean.given_from_render.iter().enumerate() {
