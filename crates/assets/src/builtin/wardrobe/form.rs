@@ -107,7 +107,7 @@ impl Form {
         // The natural waist: narrowest between navel and lowest rib. Wider limits would find the
         // place under the bust on a body with a soft belly.
         let spine = shoulder.y - hip.y;
-        let waist_y = least(hip.y + 0.30 * spine, hip.y + 0.42 * spine, 1.0);
+        let waist_y = least(hip.y + 0.30 * spine, hip.y + 0.37 * spine, 1.0);
         let bust_y = least(waist_y + 0.08, armpit_y - 0.01, -1.0);
         let hip_y = least(hip.y - 0.10, waist_y - 0.05, -1.0);
         // The neck is the narrowest place between shoulders and skull.

@@ -5,12 +5,15 @@
 //! (`triangulate`), sewn (`sew`) and laid around the body (`place`).
 
 mod bodice;
+mod cape;
 mod dress;
 mod form;
 mod panel;
 mod place;
 mod relax;
+mod sector;
 mod sew;
+mod skirt;
 mod triangulate;
 
 use super::{Entry, unknown};
@@ -21,8 +24,12 @@ use form::Form;
 type Make = fn(&Form, usize) -> Result<Garment>;
 
 /// Name, number of vertices unless told otherwise, description, maker.
-const WARDROBE: [(&str, usize, &str, Make); 1] =
-    [("dress", 766, "sleeveless dress to the knee, half-circle skirt", dress::dress)];
+const WARDROBE: [(&str, usize, &str, Make); 4] = [
+    ("dress", 766, "sleeveless dress to the knee, half-circle skirt", dress::dress),
+    ("skirt", 820, "flared skirt above the knee on a waistband", skirt::skirt),
+    ("long-skirt", 766, "long skirt on a waistband", skirt::long_skirt),
+    ("cape", 2242, "half-circle cape, held around the neck", cape::cape),
+];
 
 /// The fewest and most vertices that a garment may be asked for.
 const VERTICES: std::ops::RangeInclusive<usize> = 300..=200_000;
