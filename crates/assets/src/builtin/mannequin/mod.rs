@@ -25,9 +25,9 @@ pub fn mannequin(p: &Proportions) -> Result<Body> {
     let mut half = remesh::HalfMesh::new(points, triangles);
     half.even_out(&field, &|q| edge_length(&joints, q), 9);
     let (points, triangles, seam) = half.finish();
-    let (mesh, _mirror) = mirrored(&points, &triangles, &seam);
+    let (mesh, mirror) = mirrored(&points, &triangles, &seam);
     let skeleton = p.skeleton();
-    let rows = weights::rows(&mesh, &figure, &joints, &skeleton);
+    let rows = weights::rows(&mesh, &mirror, &figure, &joints, &skeleton);
     let skin = Skin::from_rows(rows)?;
     Body::bound_at_rest("mannequin:female", skeleton, mesh, skin)
 }
@@ -52,12 +52,10 @@ fn edge_length(joints: &super::proportions::Joints, p: Vec3) -> f32 {
 fn mirrored(points: &[Vec3], triangles: &[[u32; 3]], seam: &[bool]) -> (Mesh, Vec<u32>) {
     let mut positions = points.to_vec();
     let mut mirror: Vec<u32> = (0..points.len() as u32).collect();
-    for v in 0..points.len() {
-        if !seam[v] {
-            mirror[v] = positions.len() as u32;
-            mirror.push(v as u32);
-            positions.push(points[v] * Vec3::new(-1.0, 1.0, 1.0));
-        }
+    for v in (0..points.len()).filter(|&v| !seam[v]) {
+        mirror[v] = positions.len() as u32;
+        mirror.push(v as u32);
+        positions.push(points[v] * Vec3::new(-1.0, 1.0, 1.0));
     }
     let mut all = triangles.to_vec();
     all.extend(triangles.iter().map(|&[a, b, c]| [a, c, b].map(|v| mirror[v as usize])));
