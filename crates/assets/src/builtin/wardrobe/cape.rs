@@ -9,7 +9,7 @@ use glam::{DVec2, DVec3};
 use std::f64::consts::{FRAC_PI_2, PI};
 
 /// How far the neckline goes around the neck: what is missing is the opening in front.
-const COVERED: f64 = 0.62;
+const COVERED: f64 = 0.55;
 
 /// A quarter of a ring between two radii, with the names of its straight edges towards +X and −X.
 /// The grain runs down its middle.

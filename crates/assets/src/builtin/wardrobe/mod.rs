@@ -8,12 +8,15 @@ mod bodice;
 mod cape;
 mod dress;
 mod form;
+mod limb;
 mod panel;
 mod place;
 mod relax;
 mod sector;
 mod sew;
+mod shirt;
 mod skirt;
+mod sleeve;
 mod triangulate;
 
 use super::{Entry, unknown};
@@ -24,10 +27,11 @@ use form::Form;
 type Make = fn(&Form, usize) -> Result<Garment>;
 
 /// Name, number of vertices unless told otherwise, description, maker.
-const WARDROBE: [(&str, usize, &str, Make); 4] = [
+const WARDROBE: [(&str, usize, &str, Make); 5] = [
     ("dress", 766, "sleeveless dress to the knee, half-circle skirt", dress::dress),
     ("skirt", 820, "flared skirt above the knee on a waistband", skirt::skirt),
     ("long-skirt", 766, "long skirt on a waistband", skirt::long_skirt),
+    ("shirt", 3329, "loose shirt to the hip with set-in sleeves", shirt::shirt),
     ("cape", 2242, "half-circle cape, held around the neck", cape::cape),
 ];
 

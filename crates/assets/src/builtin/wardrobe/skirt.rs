@@ -1,6 +1,6 @@
 //! Skirts that hang from a waistband: a flared one above the knee, and a long one.
 
-use super::form::{Form, Shell};
+use super::form::Form;
 use super::panel::Outline;
 use super::place::Face;
 use super::sector::Sector;
@@ -43,7 +43,7 @@ fn band(name: &str, half: f64) -> Outline {
 
 fn sew(form: &Form, vertices: usize, style: &Style) -> Result<Garment> {
     // A waistband is close to the body and does not stretch: it is cut to the ring it is laid on.
-    let shell: Shell = form.trunk.grown(0.010);
+    let shell = form.trunk.grown(0.010);
     let low_y = form.waist_y - 0.4 * BAND;
     let hoop = shell.hoop(low_y, 0.0);
     let faces = [Face::Front, Face::Back];
@@ -68,7 +68,7 @@ fn sew(form: &Form, vertices: usize, style: &Style) -> Result<Garment> {
     let positions = cut.place(|panel, p| match panel {
         // The band keeps the ring of its lower edge: it stands up like a band, it is not shaped.
         0 | 1 => hoop.at_share(low_y + p.y, p.x / halves[panel], faces[panel]),
-        _ => cones[panel - 2](p),
+        _ => shell.outside(cones[panel - 2](p)),
     });
     let edges = |edge| vec![("front band", edge), ("back band", edge)];
     let band = [edges("waist"), edges("top")].concat();
