@@ -3,6 +3,7 @@
 //! The trunk is cut into level slices and each slice replaced by its convex hull, as a tape
 //! measure does. Arms are left out: by skin weights, except for what lies inside the shoulder joint.
 
+use super::limb::Limb;
 use crate::{Body, Error, Result, Role};
 use glam::{DVec2, DVec3};
 use std::f64::consts::TAU;
@@ -41,6 +42,8 @@ pub struct Form {
     pub knee_y: f64,
     /// Half the breadth of the neck.
     pub neck_half: f64,
+    /// The left arm, as wide as the wider of the two.
+    pub arm: Limb,
 }
 
 impl Form {
@@ -53,14 +56,7 @@ impl Form {
             ))
         };
         let joint = |role: Role| {
-            let names: &[&str] = match role {
-                Role::LeftUpperArm => &["l_shoulder", "LeftArm"],
-                Role::RightUpperArm => &["r_shoulder", "RightArm"],
-                Role::LeftLowerLeg => &["l_knee", "LeftLeg"],
-                _ => &[],
-            };
             let found = body.humanoid().joint(role);
-            let found = found.or_else(|| names.iter().find_map(|n| body.skeleton.find(n)));
             let j = found.ok_or_else(|| lacking(&format!("no joint is its {role:?}")))?;
             Ok::<_, Error>((j, body.joint_from_bind[j].inverse().translation.as_dvec3()))
         };
@@ -68,6 +64,11 @@ impl Form {
         let (right_arm, right) = joint(Role::RightUpperArm)?;
         let hip = joint(Role::LeftUpperLeg)?.1;
         let knee = joint(Role::LeftLowerLeg)?.1;
+        let mean = |left: Role, right: Role| {
+            Ok::<_, Error>(0.5 * (joint(left)?.1 + joint(right)?.1 * DVec3::new(-1.0, 1.0, 1.0)))
+        };
+        let elbow = mean(Role::LeftLowerArm, Role::RightLowerArm)?;
+        let wrist = mean(Role::LeftHand, Role::RightHand)?;
         let shoulder = 0.5 * (left + right * DVec3::new(-1.0, 1.0, 1.0));
 
         let mut of_arm = vec![false; body.skeleton.len()];
@@ -75,19 +76,22 @@ impl Form {
             of_arm[j] = j == left_arm || j == right_arm || joint.parent.is_some_and(|p| of_arm[p]);
         }
         let positions: Vec<DVec3> = body.mesh.positions.iter().map(|p| p.as_dvec3()).collect();
-        let is_arm: Vec<bool> = (0..positions.len())
-            .map(|v| {
-                let weight: f32 = body.skin.row(v).filter(|&(j, _)| of_arm[j as usize]).map(|(_, w)| w).sum();
-                weight > 0.5
-            })
-            .collect();
+        let arm_weight =
+            |v: usize| -> f32 { body.skin.row(v).filter(|&(j, _)| of_arm[j as usize]).map(|(_, w)| w).sum() };
+        let arm_weights: Vec<f32> = (0..positions.len()).map(arm_weight).collect();
+        let is_arm: Vec<bool> = arm_weights.iter().map(|w| *w > 0.5).collect();
         let mut trunk = Vec::new();
+        let mut arms_seen_left = Vec::new();
         let mut armpit_y = f64::INFINITY;
         for tri in &body.mesh.triangles {
             let corners = tri.map(|i| positions[i as usize]);
             let arms = tri.iter().filter(|&&i| is_arm[i as usize]).count();
             if arms == 0 || corners.iter().all(|p| p.x.abs() < shoulder.x) {
                 trunk.push(corners);
+            }
+            if tri.iter().all(|&i| arm_weights[i as usize] > 0.3) {
+                let mirror = if corners[0].x < 0.0 { -1.0 } else { 1.0 };
+                arms_seen_left.push(corners.map(|p| p * DVec3::new(mirror, 1.0, 1.0)));
             }
             if arms == 1 || arms == 2 {
                 armpit_y = corners.iter().fold(armpit_y, |y, p| y.min(p.y));
@@ -107,7 +111,7 @@ impl Form {
         // The natural waist: narrowest between navel and lowest rib. Wider limits would find the
         // place under the bust on a body with a soft belly.
         let spine = shoulder.y - hip.y;
-        let waist_y = least(hip.y + 0.30 * spine, hip.y + 0.42 * spine, 1.0);
+        let waist_y = least(hip.y + 0.30 * spine, hip.y + 0.37 * spine, 1.0);
         let bust_y = least(waist_y + 0.08, armpit_y - 0.01, -1.0);
         let hip_y = least(hip.y - 0.10, waist_y - 0.05, -1.0);
         // The neck is the narrowest place between shoulders and skull.
@@ -118,16 +122,18 @@ impl Form {
         if trunk.girth(waist_y) < 0.2 || trunk.girth(bust_y) < 0.2 {
             return Err(lacking("its trunk has no girth"));
         }
-        Ok(Self { trunk, shoulder, armpit_y, waist_y, bust_y, hip_y, knee_y: knee.y, neck_half })
+        let arm = Limb::new([shoulder, elbow, wrist], &arms_seen_left);
+        Ok(Self { arm, trunk, shoulder, armpit_y, waist_y, bust_y, hip_y, knee_y: knee.y, neck_half })
     }
 }
 
 impl Shell {
     /// Hulls of the slices of some triangles, seen from the axis.
-    fn around(triangles: &[[DVec3; 3]], axis_z: f64) -> Self {
+    pub fn around(triangles: &[[DVec3; 3]], axis_z: f64) -> Self {
         let all = || triangles.iter().flatten();
         let low = all().map(|p| p.y).fold(f64::INFINITY, f64::min);
         let high = all().map(|p| p.y).fold(f64::NEG_INFINITY, f64::max);
+        let low = if low.is_finite() { low } else { 0.0 };
         let count = ((high - low) / STEP).max(0.0) as usize + 1;
         let mut slices: Vec<Vec<DVec2>> = vec![Vec::new(); count];
         for tri in triangles {
@@ -177,6 +183,33 @@ impl Shell {
         Self { axis_z: self.axis_z, low: self.low, rings }
     }
 
+    /// The same shell as loose cloth spans it between two heights: hollows along every line up the
+    /// body are bridged.
+    pub fn bridged(&self, from: f64, to: f64) -> Self {
+        let row = |y: f64| ((y - self.low) / STEP).clamp(0.0, (self.rings.len() - 1) as f64) as usize;
+        let (from, to) = (row(from), row(to));
+        let mut out = self.clone();
+        for i in 0..AROUND {
+            let profile: Vec<DVec2> = (from..=to).map(|s| DVec2::new(s as f64, self.rings[s][i])).collect();
+            let mut chain: Vec<DVec2> = Vec::new();
+            for &p in &profile {
+                while let [.., a, b] = chain[..] {
+                    if (b - a).perp_dot(p - b) < 0.0 {
+                        break;
+                    }
+                    chain.pop();
+                }
+                chain.push(p);
+            }
+            for w in chain.windows(2) {
+                for s in w[0].x as usize..=w[1].x as usize {
+                    out.rings[s][i] = w[0].y + (w[1].y - w[0].y) * (s as f64 - w[0].x) / (w[1].x - w[0].x);
+                }
+            }
+        }
+        out
+    }
+
     /// The same shell with the hollows under the shoulders filled: from height `from` up to `to`, the
     /// sides do not draw in. A sleeveless bodice hangs straight there, it does not follow the armpit.
     pub fn filled_under_arms(&self, from: f64, to: f64) -> Self {
@@ -222,6 +255,12 @@ impl Shell {
             ring[i] + (ring[(i + 1) % AROUND] - ring[i]) * (turn - turn.floor())
         };
         flat.length() - (at(k) + (at(k + 1) - at(k)) * (up - k as f64))
+    }
+
+    /// The point itself, or the one level with it on the shell where it is inside.
+    pub fn outside(&self, p: DVec3) -> DVec3 {
+        let out = DVec3::new(p.x, 0.0, p.z - self.axis_z).normalize_or_zero();
+        p - out * self.level(p).min(0.0)
     }
 
     /// Moves a point the shortest way (to first order) to where its level is `to`.

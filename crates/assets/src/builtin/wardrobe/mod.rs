@@ -5,12 +5,18 @@
 //! (`triangulate`), sewn (`sew`) and laid around the body (`place`).
 
 mod bodice;
+mod cape;
 mod dress;
 mod form;
+mod limb;
 mod panel;
 mod place;
 mod relax;
+mod sector;
 mod sew;
+mod shirt;
+mod skirt;
+mod sleeve;
 mod triangulate;
 
 use super::{Entry, unknown};
@@ -21,8 +27,13 @@ use form::Form;
 type Make = fn(&Form, usize) -> Result<Garment>;
 
 /// Name, number of vertices unless told otherwise, description, maker.
-const WARDROBE: [(&str, usize, &str, Make); 1] =
-    [("dress", 766, "sleeveless dress to the knee, half-circle skirt", dress::dress)];
+const WARDROBE: [(&str, usize, &str, Make); 5] = [
+    ("dress", 766, "sleeveless dress to the knee, half-circle skirt", dress::dress),
+    ("skirt", 820, "flared skirt above the knee on a waistband", skirt::skirt),
+    ("long-skirt", 766, "long skirt on a waistband", skirt::long_skirt),
+    ("shirt", 3329, "loose shirt to the hip with set-in sleeves", shirt::shirt),
+    ("cape", 2242, "half-circle cape, held around the neck", cape::cape),
+];
 
 /// The fewest and most vertices that a garment may be asked for.
 const VERTICES: std::ops::RangeInclusive<usize> = 300..=200_000;

@@ -12,8 +12,20 @@ use std::collections::BTreeMap;
 /// How much of an edge's error one round takes back: well under one, because edges disagree.
 const STIFFNESS: f64 = 0.3;
 
-/// Slides the vertices for which `free` holds.
+/// Slides the vertices for which `free` holds, each at its own level of the shell.
 pub fn slide(cut: &Cut, positions: &mut [DVec3], shell: &Shell, free: &[bool], rounds: usize) {
+    let levels: Vec<f64> = positions.iter().map(|p| shell.level(*p).max(0.0)).collect();
+    pull(cut, positions, free, rounds, |v, p| shell.bring(p, levels[v]));
+}
+
+/// Pulls free vertices along their edges; after each round `bring` puts every one where it may be.
+pub fn pull(
+    cut: &Cut,
+    positions: &mut [DVec3],
+    free: &[bool],
+    rounds: usize,
+    bring: impl Fn(usize, DVec3) -> DVec3,
+) {
     let mut lengths: BTreeMap<(u32, u32), (f64, f64)> = BTreeMap::new();
     for (tri, flat) in cut.triangles().iter().zip(cut.rest()) {
         for k in 0..3 {
@@ -28,7 +40,6 @@ pub fn slide(cut: &Cut, positions: &mut [DVec3], shell: &Shell, free: &[bool], r
         .map(|((a, b), (sum, n))| (a as usize, b as usize, sum / n))
         .filter(|&(a, b, _)| free[a] || free[b])
         .collect();
-    let levels: Vec<f64> = positions.iter().map(|p| shell.level(*p)).collect();
     for _ in 0..rounds {
         for &(a, b, rest) in &edges {
             let along = positions[b] - positions[a];
@@ -45,7 +56,7 @@ pub fn slide(cut: &Cut, positions: &mut [DVec3], shell: &Shell, free: &[bool], r
             }
         }
         for v in (0..positions.len()).filter(|&v| free[v]) {
-            positions[v] = shell.bring(positions[v], levels[v].max(0.0));
+            positions[v] = bring(v, positions[v]);
         }
     }
 }
