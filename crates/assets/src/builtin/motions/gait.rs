@@ -119,7 +119,7 @@ impl Style {
             flat: 0.28,
             rise: 0.30,
             late: 2.6,
-            over: 0.315,
+            over: 0.30,
             half_width: 0.030,
             knee: d(39.0),
             bob: 0.053 - 0.009 * (v - 3.0),
@@ -134,7 +134,7 @@ impl Style {
             arm_mean: d(-14.0),
             elbow: d(88.0),
             elbow_swing: d(8.0),
-            swing: Swing::at(&RUN_SWING, v.clamp(2.4, 4.2) - 3.0),
+            swing: Swing::at(&RUN_SWING, v.clamp(2.4, 3.5) - 3.0),
         };
         let moving = super::path::ramp(v / 0.6);
         Self::standing().blended(&walk.blended(&run, running), moving)
@@ -172,33 +172,49 @@ impl Style {
 /// Departures of the swinging ankle (forward and up, as shares of the leg) and of the foot's pitch (radians).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Swing {
-    pub forward: [f64; 3],
-    pub up: [f64; 3],
-    pub pitch: [f64; 3],
+    pub forward: [f64; 4],
+    pub up: [f64; 4],
+    pub pitch: [f64; 4],
 }
 
 /// At 1.3 m/s, and the change per m/s.
 const WALK_SWING: [Swing; 2] = [
-    Swing { forward: [0.327, -1.199, 0.826], up: [0.079, 0.023, -0.227], pitch: [-0.478, 2.370, -3.249] },
-    Swing { forward: [0.168, -0.738, 0.846], up: [0.057, -0.103, 0.001], pitch: [-0.550, 3.322, -3.701] },
+    Swing {
+        forward: [0.467, -2.006, 1.917, -0.810],
+        up: [0.073, 0.062, -0.284, 0.104],
+        pitch: [-0.301, 1.340, -1.847, -1.067],
+    },
+    Swing {
+        forward: [0.046, -0.036, -0.099, 0.659],
+        up: [0.030, 0.065, -0.251, 0.433],
+        pitch: [-1.461, 8.548, -10.752, 5.251],
+    },
 ];
 
 /// At 3.0 m/s, and the change per m/s.
 const RUN_SWING: [Swing; 2] = [
-    Swing { forward: [-0.694, 1.525, -1.522], up: [-0.417, 2.599, -2.859], pitch: [2.745, -9.875, 8.006] },
-    Swing { forward: [-0.655, 1.915, -1.815], up: [-0.318, 1.469, -1.240], pitch: [0.189, -1.794, 1.525] },
+    Swing {
+        forward: [-0.478, 0.741, -0.808, -0.132],
+        up: [-0.186, 1.878, -2.321, 0.299],
+        pitch: [3.810, -15.795, 15.716, -5.168],
+    },
+    Swing {
+        forward: [-0.392, 1.336, -1.720, 0.288],
+        up: [-0.128, 1.578, -1.884, 0.629],
+        pitch: [-0.051, -1.881, 2.164, -1.642],
+    },
 ];
 
 impl Swing {
     /// The table's swing at `dv` m/s off its speed.
     fn at(table: &[Self; 2], dv: f64) -> Self {
-        let m = |a: [f64; 3], b: [f64; 3]| [0, 1, 2].map(|i| a[i] + b[i] * dv);
+        let m = |a: [f64; 4], b: [f64; 4]| [0, 1, 2, 3].map(|i| a[i] + b[i] * dv);
         let [at, per] = table;
         Self { forward: m(at.forward, per.forward), up: m(at.up, per.up), pitch: m(at.pitch, per.pitch) }
     }
 
     fn blended(&self, other: &Self, t: f64) -> Self {
-        let m = |a: [f64; 3], b: [f64; 3]| [0, 1, 2].map(|i| a[i] + (b[i] - a[i]) * t);
+        let m = |a: [f64; 4], b: [f64; 4]| [0, 1, 2, 3].map(|i| a[i] + (b[i] - a[i]) * t);
         Self {
             forward: m(self.forward, other.forward),
             up: m(self.up, other.up),
@@ -208,8 +224,8 @@ impl Swing {
 }
 
 /// A bump over 0…1 that begins and ends at 0 without slope.
-pub(super) fn shape(c: [f64; 3], u: f64) -> f64 {
-    16.0 * (u * (1.0 - u)).powi(2) * (c[0] + u * (c[1] + u * c[2]))
+pub(super) fn shape(c: [f64; 4], u: f64) -> f64 {
+    16.0 * (u * (1.0 - u)).powi(2) * (c[0] + u * (c[1] + u * c[2]) + u.powi(6) * c[3])
 }
 
 /// Cosine of a gait phase in cycles.
