@@ -29,6 +29,8 @@ mod root;
 mod skeleton;
 mod skin;
 mod take;
+#[cfg(feature = "io")]
+mod tensors;
 
 #[cfg(feature = "io")]
 pub mod axes;
@@ -43,9 +45,9 @@ pub mod retarget;
 #[cfg(feature = "io")]
 pub mod write;
 
-pub use attachment::{Attachment, AttachmentSettings};
+pub use attachment::{Attachment, AttachmentSettings, skirt_share};
 pub use body::Body;
-pub use closest::{ClosestPoint, TriangleTree};
+pub use closest::{ClosestPoint, RayHit, TriangleTree};
 pub use error::{Error, Problem, Result};
 pub use fabric::Fabric;
 pub use garment::{Garment, Panel, Pin, PinTarget, RestSource, Seam};

@@ -6,6 +6,7 @@ use glam::{Quat, Vec3};
 use gltf_figure::{Scratch, distance, tube, wave};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use toile_assets::read::gltf;
 use toile_assets::write::glb;
 use toile_assets::{Attachment, Body, Joint, Mesh, Motion, Skeleton, Skin, Transform};
@@ -150,8 +151,14 @@ fn one_of_everything(scratch: &Scratch) -> Vec<PathBuf> {
     files
 }
 
-/// Installs the validator outside the sources, once; says why not where it cannot.
+/// The folder with the validator, installed once for all tests.
 fn validator() -> Option<PathBuf> {
+    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    FOLDER.get_or_init(install_validator).clone()
+}
+
+/// Installs the validator outside the sources; says why not where it cannot.
+fn install_validator() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("gltf-validator");
     if folder.join("node_modules/gltf-validator").exists() {
         return Some(folder);
@@ -187,8 +194,13 @@ fn the_khronos_validator_finds_no_fault() {
     let Some(folder) = validator() else { return };
     let scratch = Scratch::new("validator");
     let files = one_of_everything(&scratch);
+    validate(&folder, &files);
+}
+
+/// Fails with the validator's words if it finds an error or a warning.
+fn validate(folder: &Path, files: &[PathBuf]) {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gltf_validate.mjs");
-    let out = Command::new("node").arg(script).arg(folder).args(&files).output();
+    let out = Command::new("node").arg(script).arg(folder).args(files).output();
     match out {
         Err(e) => eprintln!("SKIPPED: node cannot be run: {e}"),
         Ok(out) => {
@@ -196,5 +208,66 @@ fn the_khronos_validator_finds_no_fault() {
             assert!(out.status.success(), "{said}{}", String::from_utf8_lossy(&out.stderr));
             eprintln!("{said}");
         }
+    }
+}
+
+/// Every binary glTF file under a folder.
+fn files_under(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            found.extend(files_under(&path));
+        } else if path.extension().is_some_and(|e| e == "glb" || e == "vrm") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Real characters and garments, in a folder that `TOILE_DATA` names.
+#[test]
+fn real_files_survive_the_round_trip() {
+    let Some(folder) = std::env::var_os("TOILE_DATA") else {
+        eprintln!("SKIPPED: TOILE_DATA names no folder with real files");
+        return;
+    };
+    let files = files_under(Path::new(&folder));
+    assert!(!files.is_empty(), "no .glb under {folder:?}");
+    let scratch = Scratch::new("real");
+    let mut written = Vec::new();
+    for path in &files {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let first = gltf::read_body(path, None).unwrap();
+        let clips = gltf::read_motions(path, None, 30.0).unwrap();
+        let (body, motions) = (first.value, clips.value);
+        let copy = scratch.file(&name);
+        glb::write_body(&copy, &body, &motions).unwrap();
+        let again = gltf::read_body(&copy, None).unwrap().value;
+        let clips_again = gltf::read_motions(&copy, None, 30.0).unwrap().value;
+        assert_eq!(again.mesh.triangles, body.mesh.triangles, "{name}");
+        assert_eq!(clips_again.len(), motions.len(), "{name}");
+        let size = { body.mesh.bounds().1 - body.mesh.bounds().0 }.max_element().max(1.0);
+        let mut worst = distance(&body, &body.skeleton.rest_pose(), &again, &again.skeleton.rest_pose());
+        for (a, b) in motions.iter().zip(&clips_again) {
+            assert_eq!((&a.name, a.len()), (&b.name, b.len()), "{name}");
+            for f in [0, a.len() / 3, a.len() - 1] {
+                worst = worst.max(distance(&body, &a.poses[f], &again, &b.poses[f]));
+            }
+        }
+        eprintln!(
+            "{name}: {} vertices, {} joints, {} clips, worst {worst:.1e} m; {:?} {:?}",
+            body.mesh.positions.len(),
+            body.skeleton.len(),
+            motions.len(),
+            first.problems,
+            first.notes
+        );
+        assert!(worst < 1e-5 * size, "{name}: {worst} m");
+        written.push(copy);
+    }
+    if let Some(folder) = validator() {
+        validate(&folder, &written);
     }
 }

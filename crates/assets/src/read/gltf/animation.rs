@@ -61,6 +61,8 @@ pub(super) fn motions(
     let mut motions = Vec::new();
     let (mut idle, mut morphing) = (Vec::new(), 0);
     let (mut scaled, mut worst) = (vec![false; skeleton.len()], 0.0f64);
+    let mut locals = nodes.locals.clone();
+    let mut posed = folding.posed(&locals);
     for (a, animation) in doc.json.animations.iter().enumerate() {
         let name = animation.name.clone().unwrap_or_else(|| format!("animation {a}"));
         let place = format!("animation {a} `{name}`");
@@ -104,7 +106,7 @@ pub(super) fn motions(
         // Times are stored in single precision: a clip of exactly ten frames may fall short by a hair.
         let span = (f64::from(end) - f64::from(start)) * fps + 1e-3;
         let frames = span.floor() + 1.0;
-        let cost = frames * skeleton.len().max(1) as f64;
+        let cost = (frames + 1.0) * folding.needed().len().max(skeleton.len()) as f64;
         if cost > samples_left as f64 {
             let what = format!(
                 "lasts {:.0} s, which is {frames:.0} frames at {fps} per second: too many for a file of this size",
@@ -113,8 +115,6 @@ pub(super) fn motions(
             return Err(doc.bad(place, what));
         }
         samples_left -= cost as u64;
-        let mut locals = nodes.locals.clone();
-        let mut posed = folding.posed(&locals);
         let mut poses: Vec<Pose> = Vec::new();
         for f in 0..frames as usize {
             let secs = f64::from(start) + f as f64 / fps;
@@ -125,6 +125,7 @@ pub(super) fn motions(
             worst = worst.max(folding.residual(&posed, &mut scaled));
             poses.push(folding.locals(&posed));
         }
+        tracks.iter().for_each(|t| locals[t.node] = nodes.locals[t.node]);
         let broken =
             |p: &Pose| p.locals.iter().any(|l| !l.rotation.is_finite() || !l.translation.is_finite());
         if let Some(frame) = poses.iter().position(broken) {

@@ -103,6 +103,12 @@ pub fn contents(path: &Path) -> Result<Contents> {
             *slot = true;
         }
     }
+    let mut users = vec![Vec::new(); json.skins.len()];
+    for (n, node) in json.nodes.iter().enumerate() {
+        if let Some(list) = node.skin.and_then(|s| users.get_mut(s)) {
+            list.push(n);
+        }
+    }
     let node = |n: usize| NodeInfo {
         name: doc.node_name(n),
         parent: nodes.parent[n],
@@ -113,7 +119,7 @@ pub fn contents(path: &Path) -> Result<Contents> {
     let skin = |s: usize| SkinInfo {
         name: named(&json.skins[s].name, "skin", s),
         joints: json.skins[s].joints.len(),
-        used_by: (0..json.nodes.len()).filter(|&n| json.nodes[n].skin == Some(s)).collect(),
+        used_by: users[s].clone(),
     };
     let mesh = |m: usize| MeshInfo {
         name: doc.mesh_name(m),

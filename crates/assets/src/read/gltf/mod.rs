@@ -21,6 +21,7 @@ use glam::{DAffine3, DVec3, Vec3};
 use nodes::Nodes;
 use parts::{Binding, Part, Surface};
 use rig::{Folding, Rig, Rigs};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// What to take from a file, and how.
@@ -171,8 +172,9 @@ impl Character {
             let what = format!("meshes that do not hang on the skeleton: {}", parts::listed(doc, &loose));
             problems.push(Problem::new(what, loose.len(), "left out"));
         }
+        let taken: HashSet<&Part> = parts.iter().collect();
         let others: Vec<Part> =
-            all.iter().filter(|p| rigs.of_part(p) == Some(chosen) && !parts.contains(p)).copied().collect();
+            all.iter().filter(|p| rigs.of_part(p) == Some(chosen) && !taken.contains(p)).copied().collect();
         if !others.is_empty() {
             let names = parts::listed(doc, &others);
             notes.push(format!("also on this skeleton, but not selected: {names}"));
@@ -186,8 +188,8 @@ impl Character {
             .map(|p| match p.skin {
                 Some(_) => None,
                 None => {
-                    let joint = rigs.nearest[p.node].map(|(n, _)| n);
-                    rig.joints.iter().position(|&n| Some(n) == joint).map(|j| j as u16)
+                    let joint = rigs.nearest[p.node].and_then(|(n, _)| rig.index.get(&n));
+                    joint.map(|&j| j as u16)
                 }
             })
             .collect();

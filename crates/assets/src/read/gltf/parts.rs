@@ -7,7 +7,7 @@ use glam::{DAffine3, Vec2, Vec3};
 use std::collections::{BTreeMap, HashMap};
 
 /// A primitive at a node. One mesh used by several nodes gives several parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Part {
     pub node: usize,
     pub mesh: usize,
@@ -41,6 +41,8 @@ pub(super) fn all(doc: &Document) -> Result<Vec<Part>> {
             let what = format!("names skin {skin}, there are {}", doc.json.skins.len());
             return Err(doc.bad(place(), what));
         }
+        // Nodes times primitives may be far more than either.
+        doc.spend((m.primitives.len() * size_of::<Part>()) as u64, &place())?;
         // Points and lines cover nothing.
         let surfaces = (0..m.primitives.len()).filter(|&p| m.primitives[p].mode >= 4);
         parts.extend(surfaces.map(|primitive| Part { node: n, mesh, primitive, skin: node.skin }));
@@ -49,7 +51,7 @@ pub(super) fn all(doc: &Document) -> Result<Vec<Part>> {
 }
 
 /// The parts that `select` means. Names of nodes, meshes and materials come first, then names of skins, then
-/// names of nodes further up, which stand for all below them; each first as written, then regardless of case.
+/// names of nodes further up, which stand for all below them; first as written, then regardless of case.
 /// Several names are separated by commas. Nothing found is an error that lists what there is.
 pub(super) fn selected(doc: &Document, nodes: &Nodes, parts: &[Part], select: &str) -> Result<Vec<Part>> {
     let mut keep = vec![false; parts.len()];
@@ -69,24 +71,22 @@ pub(super) fn selected(doc: &Document, nodes: &Nodes, parts: &[Part], select: &s
 
 fn matching(doc: &Document, nodes: &Nodes, parts: &[Part], name: &str) -> Vec<usize> {
     let json = &doc.json;
-    let own = |p: &Part| {
-        let material = p.primitive(doc).material.and_then(|m| json.materials.get(m)?.name.clone());
-        [json.nodes[p.node].name.clone(), json.meshes[p.mesh].name.clone(), material]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-    };
-    let skin = |p: &Part| p.skin.and_then(|s| json.skins[s].name.clone()).into_iter().collect::<Vec<_>>();
-    let above = |p: &Part| {
-        std::iter::successors(nodes.parent[p.node], |&n| nodes.parent[n])
-            .filter_map(|n| json.nodes[n].name.clone())
-            .collect::<Vec<_>>()
-    };
-    let levels: [&dyn Fn(&Part) -> Vec<String>; 3] = [&own, &skin, &above];
-    for level in levels {
-        for same in [|a: &str, b: &str| a == b, |a: &str, b: &str| a.eq_ignore_ascii_case(b)] {
-            let found: Vec<usize> =
-                (0..parts.len()).filter(|&p| level(&parts[p]).iter().any(|n| same(n, name))).collect();
+    for same in [|a: &str, b: &str| a == b, |a: &str, b: &str| a.eq_ignore_ascii_case(b)] {
+        let is = |n: &Option<String>| n.as_deref().is_some_and(|n| same(n, name));
+        let material = |p: &Part| p.primitive(doc).material.and_then(|m| json.materials.get(m));
+        let own = |p: &Part| {
+            is(&json.nodes[p.node].name)
+                || is(&json.meshes[p.mesh].name)
+                || material(p).is_some_and(|m| is(&m.name))
+        };
+        let skin = |p: &Part| p.skin.is_some_and(|s| is(&json.skins[s].name));
+        let mut below = vec![false; json.nodes.len()];
+        for &n in &nodes.order {
+            below[n] = is(&json.nodes[n].name) || nodes.parent[n].is_some_and(|p| below[p]);
+        }
+        let levels: [&dyn Fn(&Part) -> bool; 3] = [&own, &skin, &|p: &Part| below[p.node]];
+        for level in levels {
+            let found: Vec<usize> = (0..parts.len()).filter(|&p| level(&parts[p])).collect();
             if !found.is_empty() {
                 return found;
             }

@@ -21,6 +21,8 @@ use std::collections::HashMap;
 pub(super) struct Rig {
     /// Node of each joint of the body, parents first.
     pub joints: Vec<usize>,
+    /// Joint of each node that is one.
+    pub index: HashMap<usize, usize>,
     /// Joint above each joint.
     pub parents: Vec<Option<usize>>,
     /// For each skin: the body's joint for each of the skin's joints.
@@ -113,8 +115,10 @@ impl Rigs {
                 Err(doc.bad("skins", what))
             }
             _ => {
+                // Enough to choose from; a scene of a thousand characters is not listed in full.
                 let lists: Vec<String> = found
                     .iter()
+                    .take(20)
                     .map(|&rig| {
                         let of: Vec<Part> =
                             all.iter().filter(|p| self.of_part(p) == Some(rig)).copied().collect();
@@ -123,7 +127,7 @@ impl Rigs {
                     .collect();
                 let what = format!(
                     "there are {} characters: {}; select one by the name of a node, mesh, material or skin",
-                    lists.len(),
+                    found.len(),
                     lists.join(" | ")
                 );
                 Err(Error::bad(doc.path, "skins", what))
@@ -142,6 +146,7 @@ impl Rig {
             binds: vec![DAffine3::IDENTITY; joints.len()],
             joints,
             parents: Vec::new(),
+            index,
             slots: HashMap::new(),
             world_from_mesh: HashMap::new(),
             problems: Vec::new(),
@@ -165,7 +170,7 @@ impl Rig {
             let mut slots = Vec::with_capacity(inverse_binds.len());
             for (&n, b) in doc.json.skins[s].joints.iter().zip(inverse_binds) {
                 let bind = if space == DAffine3::IDENTITY { *b } else { *b * space.inverse() };
-                let mut j = index[&n];
+                let mut j = this.index[&n];
                 if !bound[j] {
                     bound[j] = true;
                     this.binds[j] = bind;
@@ -404,6 +409,10 @@ impl<'a> Folding<'a> {
     /// The skeleton at rest.
     pub fn skeleton(&self, doc: &Document) -> Result<Skeleton> {
         let rest = self.locals(&self.posed(&self.nodes.locals));
+        let far = |t: &Transform| !(t.translation.is_finite() && t.rotation.is_finite());
+        if let Some(j) = rest.locals.iter().position(far) {
+            return Err(doc.bad(format!("node {}", self.rig.joints[j]), "is too far away"));
+        }
         let joint = |(j, rest): (usize, &Transform)| {
             let name = doc.node_name(self.rig.joints[j]);
             Joint { name, parent: self.rig.parents[j], rest: *rest }

@@ -1,0 +1,267 @@
+//! From a plan (travel, footfalls, extra movements of the trunk) to poses.
+
+use super::feet::{Stance, foot_at};
+use super::gait::{self, Style, wave};
+use super::legs::{Foot, Leg, rest_place};
+use super::path::{RATE, ROOM, Travel, envelope, smoothed};
+use crate::{Error, Motion, Pose, Result, Skeleton, Transform};
+use glam::{DQuat, DVec3};
+
+/// The longest that a leg is stretched: a knee of about 6° keeps clear of where its speed has no bound.
+const LONGEST: f64 = 0.9985;
+
+/// Movements on top of the gait, per sample of the travel; radians and metres.
+#[derive(Clone, Debug)]
+pub(super) struct Extra {
+    /// Of the root: down (negative) or up, and forward in the heading's frame.
+    pub rise: Vec<f64>,
+    pub forward: Vec<f64>,
+    /// Of the trunk over the pelvis: turned left, bent forward.
+    pub twist: Vec<f64>,
+    pub bend: Vec<f64>,
+    /// Of the pelvis itself: turned left.
+    pub pelvis_twist: Vec<f64>,
+    /// Of both arms: forward, and away from the body.
+    pub arms_forward: Vec<f64>,
+    pub arms_out: Vec<f64>,
+    pub elbows: Vec<f64>,
+}
+
+impl Extra {
+    /// None.
+    pub fn none(travel: &Travel) -> Self {
+        let zero = || vec![0.0; travel.len()];
+        Self {
+            rise: zero(),
+            forward: zero(),
+            twist: zero(),
+            bend: zero(),
+            pelvis_twist: zero(),
+            arms_forward: zero(),
+            arms_out: zero(),
+            elbows: zero(),
+        }
+    }
+}
+
+/// All that a motion is made of.
+pub(super) struct Plan {
+    pub travel: Travel,
+    /// Left and right.
+    pub stances: [Vec<Stance>; 2],
+    pub extra: Extra,
+}
+
+/// The joints of a mannequin.
+pub(super) struct Figure<'a> {
+    pub skeleton: &'a Skeleton,
+    pub legs: [Leg; 2],
+    root: usize,
+    root_rest: DVec3,
+    spine: [usize; 3],
+    neck: [usize; 3],
+    /// Left and right: shoulder, elbow, wrist.
+    arms: [[usize; 3]; 2],
+}
+
+impl<'a> Figure<'a> {
+    /// Finds the joints.
+    pub fn of(skeleton: &'a Skeleton) -> Result<Self> {
+        let find = |name: &str| {
+            skeleton.find(name).ok_or_else(|| {
+                Error::Invalid(format!(
+                    "built-in motions need the mannequin's joints; this skeleton has no `{name}`"
+                ))
+            })
+        };
+        let root = find("humanoid_root")?;
+        Ok(Self {
+            skeleton,
+            legs: [Leg::of(skeleton, "l")?, Leg::of(skeleton, "r")?],
+            root,
+            root_rest: rest_place(skeleton, root),
+            spine: [find("vl5")?, find("vl1")?, find("vt6")?],
+            neck: [find("vc7")?, find("vc4")?, find("skullbase")?],
+            arms: [
+                [find("l_shoulder")?, find("l_elbow")?, find("l_wrist")?],
+                [find("r_shoulder")?, find("r_elbow")?, find("r_wrist")?],
+            ],
+        })
+    }
+
+    /// The motion of a plan.
+    pub fn motion(&self, name: &str, plan: &Plan) -> Result<Motion> {
+        let travel = &plan.travel;
+        let n = travel.len();
+        let styles: Vec<Style> = (0..n).map(|i| Style::at(travel.speed[i], travel.running[i])).collect();
+        let turning: Vec<f64> = (0..n)
+            .map(|i| {
+                let (a, b) = (i.saturating_sub(1), (i + 1).min(n - 1));
+                (travel.heading[b] - travel.heading[a]) / ((b - a) as f64 / RATE)
+            })
+            .collect();
+        let turning = smoothed(&turning, 0.12);
+
+        let length = self.legs[0].length();
+        let mut feet: Vec<[(Foot, f64); 2]> = (0..n)
+            .map(|i| [0, 1].map(|k| foot_at(&self.legs[k], &plan.stances[k], travel.time(i))))
+            .collect();
+
+        // The root without its height, then the height the gait asks for, then what the legs can reach.
+        let mut roots: Vec<(DVec3, DQuat)> = (0..n)
+            .map(|i| {
+                let (s, phase) = (&styles[i], travel.phase[i]);
+                let facing = DQuat::from_rotation_y(travel.heading[i]);
+                let middle = 0.5 * gait::duty(travel.speed[i], travel.running[i]);
+                let sway = s.sway * length * wave(phase - middle);
+                let yaw = -s.pelvis_yaw * wave(phase) + plan.extra.pelvis_twist[i];
+                let list = s.pelvis_list * wave(phase - 0.15);
+                let roll = -0.5 * (travel.speed[i] * turning[i] / 9.81).atan();
+                let rotation = facing
+                    * DQuat::from_rotation_y(yaw)
+                    * DQuat::from_rotation_z(list + roll)
+                    * DQuat::from_rotation_x(s.pelvis_tilt);
+                let knee = self.legs[0].length_at(s.knee);
+                let base = self.legs[0].ankle.y + knee - self.legs[0].hip.y;
+                let bob =
+                    s.bob * length * (wave(2.0 * (phase - s.bob_phase)) - wave(2.0 * (middle - s.bob_phase)));
+                let height = base + bob + plan.extra.rise[i];
+                let aside = facing * DVec3::new(sway, height, plan.extra.forward[i]);
+                // The ankle stands behind the root at rest; keep it so.
+                (travel.place[i] + aside, rotation)
+            })
+            .collect();
+        self.within_reach(&mut roots, &mut feet);
+
+        let first = (ROOM * RATE).round() as usize;
+        let frames = (travel.duration * RATE).round() as usize + 1;
+        let poses = (first..first + frames)
+            .map(|i| self.pose(plan, i, &styles[i], turning[i], roots[i], &feet[i].map(|f| f.0)))
+            .collect();
+        Motion::new(name, RATE, self.skeleton.clone(), poses)
+    }
+
+    /// Lowers the root where a standing leg would not reach, draws swinging feet in where theirs would not, and
+    /// lowers the root again for the little that is left at the ends of swings.
+    fn within_reach(&self, roots: &mut [(DVec3, DQuat)], feet: &mut [[(Foot, f64); 2]]) {
+        let longest = LONGEST * self.legs[0].length();
+        let n = roots.len();
+        let hip = |root: &(DVec3, DQuat), k: usize| root.0 + root.1 * self.legs[k].hip;
+        let lower = |roots: &mut [(DVec3, DQuat)], feet: &[[(Foot, f64); 2]], all: bool| {
+            let excess: Vec<f64> = (0..n)
+                .map(|i| {
+                    let over = |k: usize| {
+                        let (foot, free) = feet[i][k];
+                        if free > 0.0 && !all {
+                            return 0.0;
+                        }
+                        let hip = hip(&roots[i], k);
+                        let d = foot.ankle - hip;
+                        let room = longest.powi(2) - d.x * d.x - d.z * d.z;
+                        hip.y - (foot.ankle.y + room.max(0.01).sqrt())
+                    };
+                    over(0).max(over(1)).max(0.0)
+                })
+                .collect();
+            for (root, by) in roots.iter_mut().zip(envelope(&excess, 0.03)) {
+                root.0.y -= by;
+            }
+        };
+        lower(roots, feet, false);
+        for k in 0..2 {
+            let excess: Vec<f64> = (0..n)
+                .map(|i| ((feet[i][k].0.ankle - hip(&roots[i], k)).length() - 0.995 * longest).max(0.0))
+                .collect();
+            for (i, by) in envelope(&excess, 0.02).into_iter().enumerate() {
+                let (foot, free) = &mut feet[i][k];
+                let toward = (hip(&roots[i], k) - foot.ankle).normalize_or_zero();
+                foot.ankle += toward * (by * *free);
+            }
+        }
+        lower(roots, feet, true);
+    }
+
+    fn pose(
+        &self,
+        plan: &Plan,
+        i: usize,
+        s: &Style,
+        turning: f64,
+        (place, pelvis): (DVec3, DQuat),
+        feet: &[Foot; 2],
+    ) -> Pose {
+        let travel = &plan.travel;
+        let (phase, heading) = (travel.phase[i], travel.heading[i]);
+        let mut pose = self.skeleton.rest_pose();
+        let mut set = |joint: usize, rotation: DQuat| {
+            pose.locals[joint].rotation = rotation.normalize().as_quat();
+        };
+
+        for (leg, foot) in self.legs.iter().zip(feet) {
+            let hip = place + pelvis * leg.hip;
+            let (_, pelvis_yaw) = twist_about_y(pelvis);
+            let knee_heading = pelvis_yaw + 0.6 * wrap(foot.heading - pelvis_yaw);
+            let p = leg.reach(hip, foot, knee_heading);
+            let [h, k, a, b] = leg.joints;
+            set(h, pelvis.inverse() * p.thigh);
+            set(k, p.thigh.inverse() * p.shank);
+            set(a, p.shank.inverse() * p.foot);
+            set(b, p.foot.inverse() * p.toes);
+        }
+
+        let facing = DQuat::from_rotation_y(heading);
+        let roll = -0.6 * (travel.speed[i] * turning / 9.81).atan();
+        let twist = plan.extra.twist[i];
+        let chest = facing
+            * DQuat::from_rotation_y(s.shoulder_yaw * wave(phase) + twist)
+            * DQuat::from_rotation_z(roll)
+            * DQuat::from_rotation_x(s.lean + plan.extra.bend[i]);
+        let mut below = pelvis;
+        for (joint, share) in self.spine.into_iter().zip([0.3, 0.65, 1.0]) {
+            let here = pelvis.slerp(chest, share);
+            set(joint, below.inverse() * here);
+            below = here;
+        }
+        let ahead = travel.sample(&travel.heading, travel.time(i) + 0.25);
+        let head = DQuat::from_rotation_y(heading + 0.6 * (ahead - heading) + 0.8 * twist)
+            * DQuat::from_rotation_x(0.3 * (s.lean + plan.extra.bend[i]));
+        for (joint, share) in self.neck.into_iter().zip([0.35, 0.7, 1.0]) {
+            let here = chest.slerp(head, share);
+            set(joint, below.inverse() * here);
+            below = here;
+        }
+
+        for ([shoulder, elbow, _wrist], side) in self.arms.into_iter().zip([1.0, -1.0]) {
+            let swing = wave(phase) * -side;
+            let flex = s.arm_mean + s.arm_swing * swing + plan.extra.arms_forward[i];
+            let out = 11f64.to_radians() + plan.extra.arms_out[i];
+            let upper = self.skeleton.joints[elbow].rest.translation.as_dvec3().normalize();
+            let hang = upper.y.atan2(upper.x * side) + std::f64::consts::FRAC_PI_2;
+            set(
+                shoulder,
+                DQuat::from_rotation_x(-flex)
+                    * DQuat::from_rotation_z(side * (out - hang))
+                    * DQuat::from_axis_angle(upper, -side * 0.2),
+            );
+            let bend = s.elbow + s.elbow_swing * swing + plan.extra.elbows[i];
+            set(elbow, DQuat::from_axis_angle(upper.cross(DVec3::Z).normalize(), bend));
+        }
+
+        let translation = place.as_vec3();
+        pose.locals[self.root] = Transform { rotation: pelvis.normalize().as_quat(), translation };
+        let _ = self.root_rest;
+        pose
+    }
+}
+
+/// The turn about +Y of a rotation that is mostly that, and its angle.
+fn twist_about_y(q: DQuat) -> (DQuat, f64) {
+    let forward = q * DVec3::Z;
+    let angle = forward.x.atan2(forward.z);
+    (DQuat::from_rotation_y(angle), angle)
+}
+
+/// An angle brought within half a turn of zero.
+fn wrap(angle: f64) -> f64 {
+    angle - std::f64::consts::TAU * (angle / std::f64::consts::TAU).round()
+}

@@ -1,0 +1,218 @@
+//! How people walk and run at a speed: cadence, share of stance, and the curves of feet, pelvis and arms.
+
+use std::f64::consts::TAU;
+
+/// Straight-line blend of a walking and a running value.
+fn mix(walk: f64, run: f64, running: f64) -> f64 {
+    walk + (run - walk) * running
+}
+
+/// Strides per second. In walking, cadence grows about with the square root of speed (Grieve and Gear 1966);
+/// in running it hardly grows and the stride lengthens instead (Cavanagh and Kram 1989).
+pub(super) fn cadence(speed: f64, running: f64) -> f64 {
+    let v = speed.max(0.25);
+    mix(0.95 * (v / 1.3).powf(0.52), 1.33 + 0.11 * (v - 3.0), running)
+}
+
+/// The share of a stride that a foot stays on the ground.
+pub(super) fn duty(speed: f64, running: f64) -> f64 {
+    mix(0.60 - 0.05 * (speed - 1.3), 0.325 - 0.03 * (speed - 3.0), running).clamp(0.22, 0.7)
+}
+
+/// What differs from speed to speed; angles in radians, lengths as shares of the leg.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Style {
+    /// Toes up when the heel strikes.
+    pub strike_pitch: f64,
+    /// Heel up when the toes leave (negative).
+    pub off_pitch: f64,
+    /// Shares of stance at which the foot lies flat and at which the heel begins to rise.
+    pub flat: f64,
+    pub rise: f64,
+    /// How late the heel rises: the power of time that it follows.
+    pub late: f64,
+    /// The share of stance at which the root passes over the ankle.
+    pub over: f64,
+    /// Half the distance between the lines of the feet.
+    pub half_width: f64,
+    /// Knee at mid-stance, from straight.
+    pub knee: f64,
+    /// Half the rise and fall of the root, with its phase in cycles (when it is highest after a strike).
+    pub bob: f64,
+    pub bob_phase: f64,
+    /// Sideways sway towards the standing foot.
+    pub sway: f64,
+    /// Pelvis: turning, listing, tilting forward.
+    pub pelvis_yaw: f64,
+    pub pelvis_list: f64,
+    pub pelvis_tilt: f64,
+    /// Trunk leaning forward, shoulders turning against the pelvis.
+    pub lean: f64,
+    pub shoulder_yaw: f64,
+    /// Swing of the upper arms (amplitude and mean, forward positive), elbow (mean and amplitude).
+    pub arm_swing: f64,
+    pub arm_mean: f64,
+    pub elbow: f64,
+    pub elbow_swing: f64,
+    /// How the swinging foot departs from the smoothest way between its stances: see [`shape`].
+    pub swing: Swing,
+}
+
+impl Style {
+    /// Standing still.
+    pub fn standing() -> Self {
+        Self {
+            strike_pitch: 0.0,
+            off_pitch: 0.0,
+            flat: 0.1,
+            rise: 0.6,
+            late: 2.0,
+            over: 0.5,
+            half_width: 0.10,
+            knee: 8f64.to_radians(),
+            bob: 0.0,
+            bob_phase: 0.3,
+            sway: 0.0,
+            pelvis_yaw: 0.0,
+            pelvis_list: 0.0,
+            pelvis_tilt: 0.0,
+            lean: 0.0,
+            shoulder_yaw: 0.0,
+            arm_swing: 0.0,
+            arm_mean: 0.0,
+            elbow: 14f64.to_radians(),
+            elbow_swing: 0.0,
+            swing: Swing::default(),
+        }
+    }
+
+    /// Walking (`running` = 0) or running (1) at a speed, fading to standing under 0.5 m/s.
+    pub fn at(speed: f64, running: f64) -> Self {
+        let v = speed;
+        let d = f64::to_radians;
+        let walk = Self {
+            strike_pitch: d(10.0 + 9.5 * v),
+            off_pitch: d(-28.0 - 17.0 * v),
+            flat: 0.21,
+            rise: 0.50,
+            late: 3.0,
+            over: 0.41,
+            half_width: 0.052,
+            knee: d(16.0 + 7.0 * v),
+            bob: 0.010 + 0.009 * v,
+            bob_phase: 0.30,
+            sway: 0.028 - 0.006 * v,
+            pelvis_yaw: d(4.0 + 2.0 * v),
+            pelvis_list: d(3.5),
+            pelvis_tilt: d(1.0),
+            lean: d(2.0 + v),
+            shoulder_yaw: d(3.0 + 2.0 * v),
+            arm_swing: d(6.0 + 9.0 * v),
+            arm_mean: d(-4.0),
+            elbow: d(14.0 + 6.0 * v),
+            elbow_swing: d(3.0 + 4.0 * v),
+            swing: Swing::at(&WALK_SWING, v.clamp(0.8, 1.9) - 1.3),
+        };
+        let run = Self {
+            strike_pitch: d(9.0),
+            off_pitch: d(-54.0 - 4.0 * (v - 3.0)),
+            flat: 0.28,
+            rise: 0.30,
+            late: 2.6,
+            over: 0.315,
+            half_width: 0.030,
+            knee: d(39.0),
+            bob: 0.053 - 0.009 * (v - 3.0),
+            bob_phase: 0.42,
+            sway: 0.010,
+            pelvis_yaw: d(8.0),
+            pelvis_list: d(3.5),
+            pelvis_tilt: d(6.0),
+            lean: d(6.0 + v),
+            shoulder_yaw: d(11.0),
+            arm_swing: d(18.0 + 5.0 * v),
+            arm_mean: d(-14.0),
+            elbow: d(88.0),
+            elbow_swing: d(8.0),
+            swing: Swing::at(&RUN_SWING, v.clamp(2.4, 4.2) - 3.0),
+        };
+        let moving = super::path::ramp(v / 0.6);
+        Self::standing().blended(&walk.blended(&run, running), moving)
+    }
+
+    /// Straight-line blend.
+    pub fn blended(&self, other: &Self, t: f64) -> Self {
+        let m = |a: f64, b: f64| a + (b - a) * t;
+        Self {
+            strike_pitch: m(self.strike_pitch, other.strike_pitch),
+            off_pitch: m(self.off_pitch, other.off_pitch),
+            flat: m(self.flat, other.flat),
+            rise: m(self.rise, other.rise),
+            late: m(self.late, other.late),
+            over: m(self.over, other.over),
+            half_width: m(self.half_width, other.half_width),
+            knee: m(self.knee, other.knee),
+            bob: m(self.bob, other.bob),
+            bob_phase: m(self.bob_phase, other.bob_phase),
+            sway: m(self.sway, other.sway),
+            pelvis_yaw: m(self.pelvis_yaw, other.pelvis_yaw),
+            pelvis_list: m(self.pelvis_list, other.pelvis_list),
+            pelvis_tilt: m(self.pelvis_tilt, other.pelvis_tilt),
+            lean: m(self.lean, other.lean),
+            shoulder_yaw: m(self.shoulder_yaw, other.shoulder_yaw),
+            arm_swing: m(self.arm_swing, other.arm_swing),
+            arm_mean: m(self.arm_mean, other.arm_mean),
+            elbow: m(self.elbow, other.elbow),
+            elbow_swing: m(self.elbow_swing, other.elbow_swing),
+            swing: self.swing.blended(&other.swing, t),
+        }
+    }
+}
+
+/// Departures of the swinging ankle (forward and up, as shares of the leg) and of the foot's pitch (radians).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Swing {
+    pub forward: [f64; 3],
+    pub up: [f64; 3],
+    pub pitch: [f64; 3],
+}
+
+/// At 1.3 m/s, and the change per m/s.
+const WALK_SWING: [Swing; 2] = [
+    Swing { forward: [0.327, -1.199, 0.826], up: [0.079, 0.023, -0.227], pitch: [-0.478, 2.370, -3.249] },
+    Swing { forward: [0.168, -0.738, 0.846], up: [0.057, -0.103, 0.001], pitch: [-0.550, 3.322, -3.701] },
+];
+
+/// At 3.0 m/s, and the change per m/s.
+const RUN_SWING: [Swing; 2] = [
+    Swing { forward: [-0.694, 1.525, -1.522], up: [-0.417, 2.599, -2.859], pitch: [2.745, -9.875, 8.006] },
+    Swing { forward: [-0.655, 1.915, -1.815], up: [-0.318, 1.469, -1.240], pitch: [0.189, -1.794, 1.525] },
+];
+
+impl Swing {
+    /// The table's swing at `dv` m/s off its speed.
+    fn at(table: &[Self; 2], dv: f64) -> Self {
+        let m = |a: [f64; 3], b: [f64; 3]| [0, 1, 2].map(|i| a[i] + b[i] * dv);
+        let [at, per] = table;
+        Self { forward: m(at.forward, per.forward), up: m(at.up, per.up), pitch: m(at.pitch, per.pitch) }
+    }
+
+    fn blended(&self, other: &Self, t: f64) -> Self {
+        let m = |a: [f64; 3], b: [f64; 3]| [0, 1, 2].map(|i| a[i] + (b[i] - a[i]) * t);
+        Self {
+            forward: m(self.forward, other.forward),
+            up: m(self.up, other.up),
+            pitch: m(self.pitch, other.pitch),
+        }
+    }
+}
+
+/// A bump over 0…1 that begins and ends at 0 without slope.
+pub(super) fn shape(c: [f64; 3], u: f64) -> f64 {
+    16.0 * (u * (1.0 - u)).powi(2) * (c[0] + u * (c[1] + u * c[2]))
+}
+
+/// Cosine of a gait phase in cycles.
+pub(super) fn wave(cycles: f64) -> f64 {
+    (TAU * cycles).cos()
+}

@@ -1,0 +1,132 @@
+//! Travel of the root: speed, heading, place and gait phase over time, sampled finely with room before and after.
+
+use super::gait;
+use glam::DVec3;
+
+/// Samples per second of all inner tracks, and of the motions that come out.
+pub(super) const RATE: f64 = 120.0;
+/// Seconds known before the first frame and after the last, so that feet and filters need no special ends.
+pub(super) const ROOM: f64 = 2.0;
+
+/// Travel over ground.
+#[derive(Clone, Debug)]
+pub(super) struct Travel {
+    /// Seconds from the first frame to the last.
+    pub duration: f64,
+    /// Metres per second.
+    pub speed: Vec<f64>,
+    /// 0 walks, 1 runs.
+    pub running: Vec<f64>,
+    /// Radians about +Y, left positive.
+    pub heading: Vec<f64>,
+    /// On the ground.
+    pub place: Vec<DVec3>,
+    /// Gait cycles; the left foot strikes at whole numbers, the right half-way between.
+    pub phase: Vec<f64>,
+}
+
+impl Travel {
+    /// Integrates speed and turning rate. At time 0 the root is at the origin, faces +Z, and has `phase`.
+    pub fn new(
+        duration: f64,
+        phase: f64,
+        speed: impl Fn(f64) -> f64,
+        turning: impl Fn(f64) -> f64,
+        running: impl Fn(f64) -> f64,
+    ) -> Self {
+        let n = ((duration + 2.0 * ROOM) * RATE).round() as usize + 1;
+        let dt = 1.0 / RATE;
+        let time = |i: usize| i as f64 * dt - ROOM;
+        let mut travel = Self {
+            duration,
+            speed: (0..n).map(|i| speed(time(i))).collect(),
+            running: (0..n).map(|i| running(time(i))).collect(),
+            heading: vec![0.0; n],
+            place: vec![DVec3::ZERO; n],
+            phase: vec![0.0; n],
+        };
+        for i in 1..n {
+            let middle = 0.5 * (time(i - 1) + time(i));
+            travel.heading[i] = travel.heading[i - 1] + dt * turning(middle);
+            let along = 0.5 * (travel.heading[i - 1] + travel.heading[i]);
+            let v = speed(middle);
+            travel.place[i] = travel.place[i - 1] + dt * v * DVec3::new(along.sin(), 0.0, along.cos());
+            travel.phase[i] = travel.phase[i - 1] + dt * gait::cadence(v, running(middle));
+        }
+        let zero = (ROOM * RATE).round() as usize;
+        let (h0, p0, f0) = (travel.heading[zero], travel.place[zero], travel.phase[zero]);
+        let back = glam::DQuat::from_rotation_y(-h0);
+        for i in 0..n {
+            travel.heading[i] -= h0;
+            travel.place[i] = back * (travel.place[i] - p0);
+            travel.phase[i] += phase - f0;
+        }
+        travel
+    }
+
+    /// Number of samples.
+    pub fn len(&self) -> usize {
+        self.speed.len()
+    }
+
+    /// Time of sample `i`.
+    pub fn time(&self, i: usize) -> f64 {
+        i as f64 / RATE - ROOM
+    }
+
+    /// A track at a time, between samples and held at the ends.
+    pub fn sample<T>(&self, track: &[T], time: f64) -> T
+    where
+        T: Copy + std::ops::Add<Output = T> + std::ops::Mul<f64, Output = T>,
+    {
+        let x = ((time + ROOM) * RATE).clamp(0.0, (track.len() - 1) as f64);
+        let i = (x.floor() as usize).min(track.len() - 2);
+        let u = x - i as f64;
+        track[i] * (1.0 - u) + track[i + 1] * u
+    }
+
+    /// When the phase first reaches a value, if it does.
+    pub fn when(&self, phase: f64) -> Option<f64> {
+        let i = self.phase.partition_point(|&p| p < phase);
+        if i == 0 || i == self.phase.len() {
+            return None;
+        }
+        let (a, b) = (self.phase[i - 1], self.phase[i]);
+        let u = if b > a { (phase - a) / (b - a) } else { 1.0 };
+        Some(self.time(i - 1) + u / RATE)
+    }
+}
+
+/// A ramp from 0 to 1 whose value, slope and curvature are continuous.
+pub(super) fn ramp(x: f64) -> f64 {
+    let x = x.clamp(0.0, 1.0);
+    x * x * x * (x * (6.0 * x - 15.0) + 10.0)
+}
+
+/// A track passed through a Gaussian of `sigma` seconds, held at the ends.
+pub(super) fn smoothed(track: &[f64], sigma: f64) -> Vec<f64> {
+    let s = sigma * RATE;
+    let reach = (3.5 * s).ceil() as isize;
+    let weights: Vec<f64> = (-reach..=reach).map(|k| (-0.5 * (k as f64 / s).powi(2)).exp()).collect();
+    let total: f64 = weights.iter().sum();
+    let last = track.len() as isize - 1;
+    (0..=last)
+        .map(|i| {
+            let sum: f64 =
+                (-reach..=reach).zip(&weights).map(|(k, w)| w * track[(i + k).clamp(0, last) as usize]).sum();
+            sum / total
+        })
+        .collect()
+}
+
+/// A smooth track that is nowhere under `track`: the greatest value within `sigma`·3 on either side, smoothed.
+pub(super) fn envelope(track: &[f64], sigma: f64) -> Vec<f64> {
+    let reach = (3.5 * sigma * RATE).ceil() as usize;
+    let greatest: Vec<f64> = (0..track.len())
+        .map(|i| {
+            let window = &track[i.saturating_sub(reach)..(i + reach + 1).min(track.len())];
+            window.iter().copied().fold(f64::MIN, f64::max)
+        })
+        .collect();
+    smoothed(&greatest, sigma)
+}
