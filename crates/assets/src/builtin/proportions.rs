@@ -56,6 +56,8 @@ pub struct Proportions {
     pub foot_length: f32,
     /// From the wrist to the finger tips.
     pub hand_length: f32,
+    /// How full the breasts are: 1 for women's mean, 0 for a flat chest.
+    pub bust: f32,
 }
 
 /// Joint positions at rest in metres; those of limbs are the left side's.
@@ -82,7 +84,7 @@ pub struct Joints {
 impl Proportions {
     /// Means of the 1,986 women in the 2012 anthropometric survey of US Army personnel (ANSUR II; Gordon
     /// et al. 2014, NATICK/TR-15/007). The survey's waist is at the navel (omphalion); the natural waist
-    /// above it, where a dressmaker ties the tape, is not in the survey and is drawn 12 % narrower.
+    /// above it, where a dressmaker ties the tape, is not in the survey and is drawn 13 % narrower.
     /// The survey's upper arm is flexed (0.306); ours hangs.
     pub fn female() -> Self {
         Self {
@@ -100,7 +102,7 @@ impl Proportions {
             head_circumference: 0.5611,
             neck_circumference: 0.3298,
             chest_circumference: 0.9469,
-            natural_waist_circumference: 0.760,
+            natural_waist_circumference: 0.745,
             waist_circumference: 0.8609,
             hip_circumference: 1.0212,
             thigh_circumference: 0.6161,
@@ -111,6 +113,39 @@ impl Proportions {
             arm_length: 0.72,
             foot_length: 0.246,
             hand_length: 0.181,
+            bust: 1.0,
+        }
+    }
+
+    /// Means of the 4,082 men in the same survey.
+    pub fn male() -> Self {
+        Self {
+            stature: 1.7562,
+            cervicale_height: 1.5173,
+            acromial_height: 1.4407,
+            bust_height: 1.283,
+            natural_waist_height: 1.130,
+            waist_height: 1.0565,
+            hip_height: 0.893,
+            crotch_height: 0.846,
+            knee_height: 0.4884,
+            biacromial_breadth: 0.4157,
+            hip_breadth: 0.3457,
+            head_circumference: 0.5744,
+            neck_circumference: 0.3976,
+            chest_circumference: 1.0587,
+            natural_waist_circumference: 0.905,
+            waist_circumference: 0.9406,
+            hip_circumference: 1.0195,
+            thigh_circumference: 0.6251,
+            calf_circumference: 0.3923,
+            ankle_circumference: 0.229,
+            upper_arm_circumference: 0.350,
+            wrist_circumference: 0.176,
+            arm_length: 0.78,
+            foot_length: 0.271,
+            hand_length: 0.193,
+            bust: 0.0,
         }
     }
 

@@ -17,7 +17,7 @@ use glam::Vec3;
 const CELL: f32 = 0.011;
 
 /// Builds the mannequin.
-pub fn mannequin(p: &Proportions) -> Result<Body> {
+pub fn mannequin(name: &str, p: &Proportions) -> Result<Body> {
     let joints = p.joints();
     let figure = Figure::fitted(p, &joints);
     let field = |q: Vec3| figure.distance(q);
@@ -29,7 +29,7 @@ pub fn mannequin(p: &Proportions) -> Result<Body> {
     let skeleton = p.skeleton();
     let rows = weights::rows(&mesh, &mirror, &figure, &joints, &skeleton);
     let skin = Skin::from_rows(rows)?;
-    Body::bound_at_rest("mannequin:female", skeleton, mesh, skin)
+    Body::bound_at_rest(name, skeleton, mesh, skin)
 }
 
 /// Wanted edge length at a place: fine at hands, feet and joints, coarse on the trunk.
