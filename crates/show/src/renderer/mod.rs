@@ -162,6 +162,7 @@ impl Renderer {
             compare: Some(wgpu::CompareFunction::LessEqual),
             ..Default::default()
         });
+        let nearest = device.create_sampler(&wgpu::SamplerDescriptor::default());
         let frame_group = group(
             &device,
             &pipelines.frame_layout,
@@ -170,6 +171,7 @@ impl Renderer {
                 wgpu::BindingResource::TextureView(&key_map),
                 wgpu::BindingResource::TextureView(&sky_map),
                 wgpu::BindingResource::Sampler(&compare),
+                wgpu::BindingResource::Sampler(&nearest),
             ],
         );
         let key_group = group(&device, &pipelines.light_layout, &[key_buffer.as_entire_binding()]);
