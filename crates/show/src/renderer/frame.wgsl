@@ -98,3 +98,9 @@ fn backdrop(uv: vec2f) -> vec3f {
     let from_centre = (uv - vec2f(0.5, 0.5)) * vec2f(0.9, 0.8);
     return wall * (1.0 - 0.55 * dot(from_centre, from_centre));
 }
+
+// Linear light as sRGB (IEC 61966-2-1).
+fn encoded(light: vec3f) -> vec3f {
+    let c = clamp(light, vec3f(0.0), vec3f(1.0));
+    return select(1.055 * pow(c, vec3f(1.0 / 2.4)) - 0.055, 12.92 * c, c <= vec3f(0.0031308));
+}

@@ -18,7 +18,7 @@ fn vs_backdrop(@builtin(vertex_index) index: u32) -> Varying {
 
 @fragment
 fn fs_backdrop(in: Varying) -> @location(0) vec4f {
-    return vec4f(backdrop(in.clip.xy * frame.picture.zw), 1.0);
+    return vec4f(encoded(backdrop(in.clip.xy * frame.picture.zw)), 1.0);
 }
 
 // A grid of cells fixed in the world, fine where shadows fall, its outermost ring stretched far away. Shadows are
@@ -59,5 +59,5 @@ fn fs_ground(in: Varying) -> @location(0) vec4f {
         let far = 1.0 - smoothstep(0.5, 2.6, from_centre);
         colour *= 1.0 - 0.16 * max(lines.x, lines.y) * far;
     }
-    return vec4f(colour, 1.0);
+    return vec4f(encoded(colour), 1.0);
 }

@@ -162,7 +162,7 @@ fn opacity(in: Varying) -> f32 {
 
 @fragment
 fn fs_surface(in: Varying, @builtin(front_facing) front: bool) -> @location(0) vec4f {
-    return vec4f(shaded(in, front), opacity(in));
+    return vec4f(encoded(shaded(in, front)), opacity(in));
 }
 
 @fragment
@@ -170,9 +170,9 @@ fn fs_wire(in: Varying, @builtin(front_facing) front: bool) -> @location(0) vec4
     let width = fwidth(in.corner);
     let edge = smoothstep(vec3f(0.35) * width, vec3f(1.25) * width, in.corner);
     // Where triangles are smaller than a few pixels the lines would paint everything dark.
-    let room = 1.0 - smoothstep(0.12, 0.40, max(width.x, max(width.y, width.z)));
+    let room = 1.0 - smoothstep(0.20, 0.60, max(width.x, max(width.y, width.z)));
     let line = (1.0 - min(edge.x, min(edge.y, edge.z))) * room * 0.65;
-    return vec4f(mix(shaded(in, front), vec3f(0.02, 0.025, 0.035), line), opacity(in));
+    return vec4f(mix(encoded(shaded(in, front)), vec3f(0.12, 0.13, 0.15), line), opacity(in));
 }
 
 // For the depth of a ghost.
