@@ -79,6 +79,23 @@ impl Image {
         }
     }
 
+    /// The picture at half its size, four pixels averaged to one: drawn at twice the size, a still has edges smoother
+    /// than multisampling alone gives.
+    pub fn halved(&self) -> Self {
+        let (width, height) = ((self.width / 2).max(1), (self.height / 2).max(1));
+        let mut pixels = Vec::with_capacity(4 * width as usize * height as usize);
+        for y in 0..height {
+            for x in 0..width {
+                let (x1, y1) =
+                    ((2 * x + 1).min(self.width.max(1) - 1), (2 * y + 1).min(self.height.max(1) - 1));
+                let four = [self.at(2 * x, 2 * y), self.at(x1, 2 * y), self.at(2 * x, y1), self.at(x1, y1)];
+                pixels
+                    .extend((0..4).map(|k| ((four.iter().map(|p| p[k] as u32).sum::<u32>() + 2) / 4) as u8));
+            }
+        }
+        Self { width, height, pixels }
+    }
+
     /// The PNG file's bytes.
     pub fn png(&self) -> Result<Vec<u8>> {
         let fail = |e: png::EncodingError| Error::Encode { what: "PNG", why: e.to_string() };

@@ -107,7 +107,7 @@ impl Material {
         let has = |word: &str| n.contains(word);
         if has("silk") || has("satin") {
             let base = srgb(0x9c, 0x2f, 0x4a);
-            return Self { roughness: 0.38, specular: 1.0, sheen: 0.25 * base, ..Self::cloth(base) };
+            return Self { roughness: 0.46, specular: 0.8, sheen: 0.3 * base, ..Self::cloth(base) };
         }
         if has("denim") || has("jean") {
             return Self::cloth(srgb(0x3b, 0x55, 0x7d));
@@ -252,7 +252,7 @@ impl Default for Backdrop {
 /// Everything in one picture.
 #[derive(Clone, Debug)]
 pub struct Scene<'a> {
-    /// Drawn in this order where depth does not decide; bodies before their clothes.
+    /// Bodies before their clothes: where depth does not decide, the later item is seen.
     pub items: Vec<Item<'a>>,
     /// The floor, which catches shadows.
     pub ground: Option<Ground>,

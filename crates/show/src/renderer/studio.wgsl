@@ -18,7 +18,7 @@ fn vs_backdrop(@builtin(vertex_index) index: u32) -> Varying {
 
 @fragment
 fn fs_backdrop(in: Varying) -> @location(0) vec4f {
-    return vec4f(backdrop(in.clip.xy * frame.picture.zw), 1.0);
+    return vec4f(encoded(backdrop(in.clip.xy * frame.picture.zw)), 1.0);
 }
 
 // A grid of cells fixed in the world, fine where shadows fall, its outermost ring stretched far away. Shadows are
@@ -35,7 +35,7 @@ fn vs_ground(@builtin(vertex_index) index: u32) -> Varying {
     out.world = vec3f(at.x, frame.ground.x, at.y);
     out.clip = frame.clip_from_world * vec4f(out.world, 1.0);
     let p = out.world + vec3f(0.0, 0.004, 0.0);
-    out.light = vec2f(key_light(p, 1.2 * frame.lit_cells.z, 0.14, 24, 64), sky_light(p, 0.26, 120));
+    out.light = vec2f(key_light(p, 1.2 * frame.lit_cells.z, 0.14, 10, 48), sky_light(p, 0.26, 40));
     return out;
 }
 
@@ -59,5 +59,5 @@ fn fs_ground(in: Varying) -> @location(0) vec4f {
         let far = 1.0 - smoothstep(0.5, 2.6, from_centre);
         colour *= 1.0 - 0.16 * max(lines.x, lines.y) * far;
     }
-    return vec4f(colour, 1.0);
+    return vec4f(encoded(colour), 1.0);
 }
