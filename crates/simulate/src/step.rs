@@ -44,6 +44,8 @@ pub struct Workspace {
     /// Samples and limbs of the body near each other in this step; per sample and limb the triangle last nearest.
     near: Vec<(u32, u32)>,
     seeds: Vec<u32>,
+    /// The limb each sample was nearest to when the garment was put on.
+    homes: Vec<u32>,
     samples: usize,
     contacts: Vec<Contact>,
     system: System,
@@ -70,6 +72,7 @@ impl Workspace {
             angles_before: vec![0.0; scene.hinges.len()],
             moments: vec![0.0; scene.hinges.len()],
             near: Vec::new(),
+            homes: vec![0; scene.samples.len()],
             samples: scene.samples.len(),
             seeds: Vec::new(),
             contacts: Vec::new(),
@@ -82,7 +85,10 @@ impl Workspace {
 
 impl Workspace {
     /// Room for contacts with a body.
-    pub fn expect_body(&mut self, body: &BodySurface) {
+    pub fn expect_body(&mut self, scene: &Scene, x: &[DVec3], body: &BodySurface) {
+        for (home, sample) in self.homes.iter_mut().zip(&scene.samples) {
+            *home = body.nearest_part(sample.point(x)) as u32;
+        }
         self.seeds = vec![u32::MAX; self.samples * body.parts()];
     }
 }
@@ -225,10 +231,13 @@ fn find_contacts(
         let parts = body.parts();
         if first {
             ws.near.clear();
-            for part in 0..parts as u32 {
-                ws.near.extend((0..scene.samples.len() as u32).map(|s| (s, part)));
+            for s in 0..scene.samples.len() as u32 {
+                let home = ws.homes[s as usize];
+                ws.near.push((s, home));
+                ws.near.extend((0..parts as u32).filter(|p| *p != home).map(|p| (s, p)));
             }
         }
+        let mut home = (u32::MAX, f64::INFINITY, DVec3::ZERO);
         let mut kept = 0;
         for n in 0..ws.near.len() {
             let (s, part) = (ws.near[n].0 as usize, ws.near[n].1 as usize);
@@ -247,7 +256,7 @@ fn find_contacts(
             ws.near[kept] = (s as u32, part as u32);
             kept += 1;
             let motion = body.motion(&near);
-            let contact = sample_contact(
+            let mut contact = sample_contact(
                 scene,
                 settings,
                 h,
@@ -261,6 +270,21 @@ fn find_contacts(
                 scene.fabric.friction,
                 first,
             );
+            if part as u32 == ws.homes[s] {
+                home = (s as u32, near.normal.dot(y0 + motion - near.point), near.normal);
+            } else if home.0 == s as u32 && near.normal.dot(home.2) < 0.0 {
+                // Squeezed between its own limb and another. Flesh would give way where these bodies cannot, so the
+                // other limb presses softly, not at all once the cloth lies on its own, and does not drag.
+                if home.1 < 3.0 * keep {
+                    contact.k *= 0.1 * (home.1 / keep).clamp(0.0, 1.0).powi(2);
+                    contact.k_t = 0.5 * contact.k;
+                    contact.friction = 0.0;
+                    contact.limit = 0.0;
+                }
+                if contact.k <= 0.0 {
+                    continue;
+                }
+            }
             ws.contacts.push(contact);
         }
         ws.near.truncate(kept);

@@ -147,6 +147,17 @@ impl BodySurface {
         best
     }
 
+    /// The limb whose surface is nearest to `p`.
+    pub fn nearest_part(&self, p: DVec3) -> usize {
+        let (mut best, mut radius) = (0, f64::MAX.sqrt());
+        for part in 0..self.parts() {
+            if let Some(near) = self.nearest_of(part, p, radius, None, false) {
+                (best, radius) = (part, near.point.distance(p));
+            }
+        }
+        best
+    }
+
     /// The nearest point of a limb within `radius` at the end of the substep, if it lies inside the limb's own
     /// surface and not where it is joined to another. `seed` is a triangle likely to be near.
     pub fn nearest_inside(&self, part: usize, p: DVec3, radius: f64, seed: Option<u32>) -> Option<Nearest> {
