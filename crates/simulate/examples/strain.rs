@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let b = w.body().unwrap();
                 print!("   vertex {e} grip {:?}:", w.state.grips[e as usize].touching.then_some(w.state.grips[e as usize].normal_force));
                 for part in 0..b.parts() {
-                    if let Some(n) = b.nearest_inside(part, p, 0.1, None) { print!(" part {part}: gap {:.1} mm dist {:.1} n {:.2};", 1e3 * n.normal.dot(p - n.point), 1e3 * n.point.distance(p), n.normal); }
+                    if let Some((n, _)) = b.nearest_on(part, p, 0.1, None) { print!(" part {part}: gap {:.1} mm dist {:.1} n {:.2};", 1e3 * n.normal.dot(p - n.point), 1e3 * n.point.distance(p), n.normal); }
                 }
                 println!();
             }
