@@ -103,7 +103,7 @@ impl World {
                 world.holds.push((v, hold));
             }
         }
-        world.workspace.expect_body(&surface);
+        world.workspace.surfaces.expect_body(&world.scene, &world.state.x, &surface);
         world.body = Some(surface);
         world.bones = bones;
         Ok(world)

@@ -139,7 +139,7 @@ impl BodySurface {
     pub fn nearest(&self, p: DVec3, mut radius: f64) -> Option<Nearest> {
         let mut best = None;
         for part in 0..self.parts() {
-            if let Some(near) = self.nearest_of(part, p, radius, None, false) {
+            if let Some(near) = self.nearest_of(part, p, radius, None) {
                 radius = near.point.distance(p);
                 best = Some(near);
             }
@@ -147,20 +147,33 @@ impl BodySurface {
         best
     }
 
-    /// The nearest point of a limb within `radius` at the end of the substep, if it lies inside the limb's own
-    /// surface and not where it is joined to another. `seed` is a triangle likely to be near.
-    pub fn nearest_inside(&self, part: usize, p: DVec3, radius: f64, seed: Option<u32>) -> Option<Nearest> {
-        self.nearest_of(part, p, radius, seed, true)
+    /// The limb whose surface is nearest to `p`.
+    pub fn nearest_part(&self, p: DVec3) -> usize {
+        let (mut best, mut radius) = (0, f64::MAX.sqrt());
+        for part in 0..self.parts() {
+            if let Some(near) = self.nearest_of(part, p, radius, None) {
+                (best, radius) = (part, near.point.distance(p));
+            }
+        }
+        best
     }
 
-    fn nearest_of(
+    /// The nearest point of a limb within `radius` at the end of the substep, and whether it lies inside the
+    /// limb's own surface and not where it is joined to another. `seed` is a triangle likely to be near.
+    pub fn nearest_on(
         &self,
         part: usize,
         p: DVec3,
         radius: f64,
         seed: Option<u32>,
-        inside: bool,
-    ) -> Option<Nearest> {
+    ) -> Option<(Nearest, bool)> {
+        let near = self.nearest_of(part, p, radius, seed)?;
+        let border = self.border[near.triangle as usize];
+        let inside = (0..3).any(|k| !border[k] && near.weights[k] >= 1e-9);
+        Some((near, inside))
+    }
+
+    fn nearest_of(&self, part: usize, p: DVec3, radius: f64, seed: Option<u32>) -> Option<Nearest> {
         let mut best: Option<(u32, [f64; 3], DVec3)> = None;
         let mut limit = radius * radius;
         let mut test = |t: u32, limit: f64| {
@@ -180,10 +193,6 @@ impl BodySurface {
         let (tree, own) = &self.trees[part];
         tree.nearest(p, limit, |k, limit| test(own[k as usize], limit));
         let (triangle, weights, point) = best?;
-        let border = self.border[triangle as usize];
-        if inside && (0..3).all(|k| border[k] || weights[k] < 1e-9) {
-            return None;
-        }
         Some({
             let t = self.body.mesh.triangles[triangle as usize];
             let smooth: DVec3 =

@@ -8,3 +8,4 @@ pub mod constraint;
 pub mod continuous;
 pub mod distance;
 pub mod parts;
+pub mod surfaces;
