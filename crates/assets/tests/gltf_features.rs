@@ -510,6 +510,9 @@ fn a_character_comes_with_its_motions_at_once() {
     assert_eq!(listed.skins[0].used_by, [2]);
     assert_eq!(listed.meshes[0].primitives[0].triangles, 2);
     assert_eq!((listed.animations[0].name.as_str(), listed.animations[0].duration_secs), ("turn", 1.0));
+    assert_eq!((listed.vertices(), listed.triangles(), listed.joints()), (4, 2, 2));
+    let text = listed.to_string();
+    assert!(text.contains("figure (skinned), skinned to skin") && text.contains("1 morph targets"), "{text}");
 }
 
 #[test]
