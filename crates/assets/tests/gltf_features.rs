@@ -510,4 +510,22 @@ fn a_character_comes_with_its_motions_at_once() {
     assert_eq!(listed.skins[0].used_by, [2]);
     assert_eq!(listed.meshes[0].primitives[0].triangles, 2);
     assert_eq!((listed.animations[0].name.as_str(), listed.animations[0].duration_secs), ("turn", 1.0));
+    assert_eq!((listed.vertices(), listed.triangles(), listed.joints()), (4, 2, 2));
+    let text = listed.to_string();
+    assert!(text.contains("figure (skinned), skinned to skin") && text.contains("1 morph targets"), "{text}");
+}
+
+#[test]
+fn mirrored_meshes_keep_their_outside_outside() {
+    let mut hand = Hand::new();
+    let positions = hand.points(&[Vec3::ZERO, Vec3::X, Vec3::Y]);
+    hand.push("meshes", json!({"primitives": [{"attributes": {"POSITION": positions}}]}));
+    hand.push("nodes", json!({"mesh": 0, "scale": [-1, 1, 1]}));
+    let scratch = Scratch::new("mirrored");
+    let path = scratch.file("mesh.glb");
+    std::fs::write(&path, hand.glb()).unwrap();
+    let mesh = gltf::read_mesh(&path, None).unwrap().value;
+    // The triangle looks along +Z, and so does its image in a mirror across X.
+    assert_near(&mesh.normals(), &[Vec3::Z; 3], 1e-6, "normals");
+    assert_near(&mesh.positions, &[Vec3::ZERO, Vec3::NEG_X, Vec3::Y], 0.0, "positions");
 }

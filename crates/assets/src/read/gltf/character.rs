@@ -110,6 +110,7 @@ impl Character {
         let mesh = Mesh { positions, triangles, uvs };
         let body = Body::new(self.name(doc), skeleton, binds, mesh, skin)?;
         notes.extend(facing_away(&body));
+        notes.extend(same_names(&body));
         problems.extend(of_surface);
         Ok(Loaded { value: body, problems, notes })
     }
@@ -178,6 +179,17 @@ pub(super) fn positions(
         }
     }
     Ok(surface.positions)
+}
+
+/// A sentence for joints that cannot be told apart by name, as pins and retargeting do.
+fn same_names(body: &Body) -> Option<String> {
+    let mut seen = HashSet::new();
+    let twice: HashSet<&str> =
+        body.skeleton.joints.iter().map(|j| j.name.as_str()).filter(|n| !seen.insert(*n)).collect();
+    let mut twice: Vec<&str> = twice.into_iter().collect();
+    twice.sort_unstable();
+    (!twice.is_empty())
+        .then(|| format!("several joints share a name; the first is meant: {}", twice.join(", ")))
 }
 
 /// A sentence for characters that do not look along +Z as ours do: those of VRM 0 look the other way.
