@@ -280,11 +280,11 @@ fn find_seams(sim: &Mesh, render: &[[u32; 3]], rest: &[[Vec2; 3]], panels: &[Pan
         if same {
             continue;
         }
-        let mut pair = [panel_of(t), panel_of(u)];
+        let pair = [panel_of(t), panel_of(u)];
         let by_direction = pair[0] == pair[1];
-        let swap = if by_direction { !forward } else { pair[0] > pair[1] };
+        // Triangles are in the order of their panels, so `t` is on the panel that comes first.
+        let swap = by_direction && !forward;
         let lengths = if swap { [lb, la] } else { [la, lb] };
-        pair.sort_unstable();
         by_pair.entry(pair).or_default().push(OpenEdge { ends: edge.ends, lengths, by_direction });
     }
     let mut pairs: Vec<_> = by_pair.into_iter().collect();
