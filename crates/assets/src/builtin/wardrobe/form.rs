@@ -89,7 +89,12 @@ impl Form {
             if arms == 0 || corners.iter().all(|p| p.x.abs() < shoulder.x) {
                 trunk.push(corners);
             }
-            if tri.iter().all(|&i| arm_weights[i as usize] > 0.3) {
+            // On top of the shoulder the arm begins wherever it has any say, so that no gap is left
+            // between it and the trunk; below, only flesh that follows the arm counts.
+            let enough = |i: u32| {
+                arm_weights[i as usize] > if positions[i as usize].y > shoulder.y { 0.02 } else { 0.3 }
+            };
+            if tri.iter().all(|&i| enough(i)) {
                 let mirror = if corners[0].x < 0.0 { -1.0 } else { 1.0 };
                 arms_seen_left.push(corners.map(|p| p * DVec3::new(mirror, 1.0, 1.0)));
             }
@@ -220,7 +225,7 @@ impl Shell {
             if y < from || y > to {
                 continue;
             }
-            let low = smoothstep(to, to - 0.05, y);
+            let low = smoothstep(to, from + 0.04, y);
             for (i, r) in ring.iter_mut().enumerate() {
                 let aside = smoothstep(0.55, 0.85, direction(i).x.abs());
                 *r = r.max(base[i] * low * aside);

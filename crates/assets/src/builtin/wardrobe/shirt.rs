@@ -18,9 +18,9 @@ pub fn shirt(form: &Form, vertices: usize) -> Result<Garment> {
         bust_ease: 0.10,
         low_ease: 0.10,
         underarm_drop: 0.03,
-        neck_gap: 0.025,
+        neck_gap: 0.032,
         shoulder_share: 1.04,
-        neck_depth: [0.075, 0.03],
+        neck_depth: [0.075, 0.035],
         darts: false,
     };
     let shell = form
@@ -79,7 +79,6 @@ pub fn shirt(form: &Form, vertices: usize) -> Result<Garment> {
         2 => on_arm(p),
         _ => on_arm(p * glam::DVec2::new(-1.0, 1.0)) * MIRROR,
     });
-    let trunk_only = cut.only_in(&bodies);
     let sleeve_only = cut.only_in(&sleeves);
     let to_arm = |p: DVec3| arm.from_world(if p.x < 0.0 { p * MIRROR } else { p });
     let levels: Vec<f64> = positions
@@ -92,7 +91,6 @@ pub fn shirt(form: &Form, vertices: usize) -> Result<Garment> {
             let q = arm.to_world(arm.shell.bring(to_arm(p), levels[v]));
             return if p.x < 0.0 { q * MIRROR } else { q };
         }
-        let _ = &trunk_only;
         shell.bring(p, levels[v])
     });
     cut.sew(&pattern, "shirt", &positions, &[])
