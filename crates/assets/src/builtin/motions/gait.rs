@@ -37,6 +37,8 @@ pub(super) struct Style {
     pub half_width: f64,
     /// Knee at mid-stance, from straight.
     pub knee: f64,
+    /// The longest that a leg is stretched, as a share of its length: near straight, the knee's speed has no bound.
+    pub stretch: f64,
     /// Half the rise and fall of the root, with its phase in cycles (when it is highest after a strike).
     pub bob: f64,
     pub bob_phase: f64,
@@ -70,6 +72,7 @@ impl Style {
             over: 0.5,
             half_width: 0.10,
             knee: 8f64.to_radians(),
+            stretch: 0.9985,
             bob: 0.0,
             bob_phase: 0.3,
             sway: 0.0,
@@ -99,6 +102,7 @@ impl Style {
             over: 0.41,
             half_width: 0.052,
             knee: d(16.0 + 7.0 * v),
+            stretch: 0.994,
             bob: 0.010 + 0.009 * v,
             bob_phase: 0.30,
             sway: 0.028 - 0.006 * v,
@@ -122,6 +126,7 @@ impl Style {
             over: 0.30,
             half_width: 0.030,
             knee: d(39.0),
+            stretch: 0.988,
             bob: 0.053 - 0.009 * (v - 3.0),
             bob_phase: 0.42,
             sway: 0.010,
@@ -152,6 +157,7 @@ impl Style {
             over: m(self.over, other.over),
             half_width: m(self.half_width, other.half_width),
             knee: m(self.knee, other.knee),
+            stretch: m(self.stretch, other.stretch),
             bob: m(self.bob, other.bob),
             bob_phase: m(self.bob_phase, other.bob_phase),
             sway: m(self.sway, other.sway),
@@ -180,28 +186,28 @@ pub(super) struct Swing {
 /// At 1.3 m/s, and the change per m/s.
 const WALK_SWING: [Swing; 2] = [
     Swing {
-        forward: [0.467, -2.006, 1.917, -0.810],
-        up: [0.073, 0.062, -0.284, 0.104],
-        pitch: [-0.301, 1.340, -1.847, -1.067],
+        forward: [0.293, -1.108, 0.800, -0.136],
+        up: [0.019, 0.264, -0.569, 0.334],
+        pitch: [-0.548, 2.735, -3.727, 0.382],
     },
     Swing {
-        forward: [0.046, -0.036, -0.099, 0.659],
-        up: [0.030, 0.065, -0.251, 0.433],
-        pitch: [-1.461, 8.548, -10.752, 5.251],
+        forward: [0.104, -0.538, 0.755, -0.315],
+        up: [0.004, 0.020, -0.046, 0.023],
+        pitch: [-1.229, 7.116, -8.710, 3.511],
     },
 ];
 
 /// At 3.0 m/s, and the change per m/s.
 const RUN_SWING: [Swing; 2] = [
     Swing {
-        forward: [-0.478, 0.741, -0.808, -0.132],
-        up: [-0.186, 1.878, -2.321, 0.299],
-        pitch: [3.810, -15.795, 15.716, -5.168],
+        forward: [-0.405, 0.591, -0.880, 0.386],
+        up: [-0.223, 2.198, -3.198, 1.315],
+        pitch: [3.687, -15.120, 14.821, -4.549],
     },
     Swing {
-        forward: [-0.392, 1.336, -1.720, 0.288],
-        up: [-0.128, 1.578, -1.884, 0.629],
-        pitch: [-0.051, -1.881, 2.164, -1.642],
+        forward: [-0.267, 1.057, -1.743, 0.944],
+        up: [-0.086, 1.903, -2.567, 0.746],
+        pitch: [-0.192, -1.079, 1.072, -0.799],
     },
 ];
 
