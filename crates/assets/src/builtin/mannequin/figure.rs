@@ -238,7 +238,8 @@ impl Figure {
             between(
                 &[
                     (0.80, hip),
-                    (0.88, hip),
+                    (0.86, hip),
+                    (0.94, 0.3 * hip + 0.7 * waist),
                     (0.98, waist),
                     (1.06, natural),
                     (1.17, bust),
