@@ -340,3 +340,20 @@ fn the_male_mannequin_is_closed_and_fits_the_tape_too() {
     }
     assert!((body.mesh.bounds().1.y / p.stature - 1.0).abs() < 0.01);
 }
+
+#[test]
+fn every_joint_lies_inside() {
+    let body = &*BODY;
+    let world = body.skeleton.world_from_joints(&body.skeleton.rest_pose());
+    for (joint, world) in body.skeleton.joints.iter().zip(&world) {
+        let at = Vec3::from(world.translation);
+        // An odd number of walls on the way out; the direction avoids the mesh's symmetries.
+        let out = at + Vec3::new(0.31, 2.0, 3.7);
+        let walls = body
+            .mesh
+            .triangles
+            .iter()
+            .filter(|t| pierces(at, out, t.map(|i| body.mesh.positions[i as usize])));
+        assert_eq!(walls.count() % 2, 1, "{} at {at} is outside", joint.name);
+    }
+}

@@ -71,7 +71,7 @@ pub struct Parts {
 const GIRTHS: usize = 11;
 
 /// Heights of the drawn figure that move with the wearer's.
-const DRAWN_HEIGHTS: [f32; 9] = [0.0, 0.449, 0.772, 0.850, 0.980, 1.178, 1.335, 1.396, 1.6285];
+const DRAWN_HEIGHTS: [f32; 8] = [0.0, 0.449, 0.772, 0.980, 1.178, 1.335, 1.396, 1.6285];
 /// Lengths of the drawn arm: to the elbow, to the wrist, to the finger tips.
 const DRAWN_ARM: [f32; 4] = [0.0, 0.280, 0.524, 0.705];
 /// Drawn biacromial breadth, hip breadth and foot length.
@@ -84,9 +84,9 @@ const TORSO: &[[f32; 8]] = &[
     [0.812, 0.0, -0.008, 0.085, 0.085, 0.066, 0.055, 0.010],
     [0.845, 0.0, -0.008, 0.122, 0.122, 0.098, 0.078, 0.030],
     [0.880, 0.0, -0.006, 0.147, 0.147, 0.107, 0.086, 0.042],
-    [0.925, 0.0, -0.002, 0.154, 0.154, 0.110, 0.088, 0.040],
-    [0.980, 0.0, 0.000, 0.151, 0.151, 0.112, 0.092, 0.034],
-    [1.020, 0.0, 0.001, 0.139, 0.139, 0.106, 0.089, 0.030],
+    [0.925, 0.0, -0.002, 0.156, 0.156, 0.110, 0.088, 0.040],
+    [0.980, 0.0, 0.000, 0.148, 0.148, 0.113, 0.093, 0.034],
+    [1.020, 0.0, 0.001, 0.138, 0.138, 0.106, 0.089, 0.030],
     [1.060, 0.0, 0.001, 0.130, 0.130, 0.101, 0.090, 0.028],
     [1.120, 0.0, -0.003, 0.136, 0.136, 0.098, 0.094, 0.028],
     [1.190, 0.0, -0.010, 0.149, 0.149, 0.100, 0.100, 0.030],
@@ -131,9 +131,9 @@ const FOOT: &[[f32; 8]] = &[
 
 /// distance from the shoulder, centre up, centre front, reach: up, down, front, back, boxiness
 const ARM: &[[f32; 8]] = &[
-    [-0.020, -0.004, 0.000, 0.038, 0.045, 0.045, 0.045, 0.010],
-    [0.020, -0.004, 0.000, 0.052, 0.052, 0.053, 0.051, 0.010],
-    [0.065, -0.004, 0.000, 0.054, 0.050, 0.053, 0.051, 0.010],
+    [-0.020, -0.002, 0.000, 0.036, 0.040, 0.045, 0.045, 0.010],
+    [0.020, -0.002, 0.000, 0.050, 0.044, 0.053, 0.051, 0.010],
+    [0.065, -0.003, 0.000, 0.053, 0.046, 0.053, 0.051, 0.010],
     [0.130, -0.004, 0.000, 0.046, 0.046, 0.048, 0.049, 0.000],
     [0.210, -0.003, 0.000, 0.040, 0.040, 0.043, 0.043, 0.000],
     [0.280, 0.000, 0.002, 0.036, 0.036, 0.039, 0.038, 0.010],
@@ -217,7 +217,7 @@ impl Figure {
             (p.natural_waist_circumference, level(p.natural_waist_height), Vec3::Y),
             (p.waist_circumference, level(p.waist_height), Vec3::Y),
             (p.hip_circumference, level(p.hip_height), Vec3::Y),
-            (p.thigh_circumference, on_leg(0.752), Vec3::Y),
+            (p.thigh_circumference, on_leg(0.745), Vec3::Y),
             (p.calf_circumference, on_leg(0.310), Vec3::Y),
             (p.ankle_circumference, on_leg(0.108), Vec3::Y),
             (p.upper_arm_circumference, upper, down),
@@ -229,7 +229,7 @@ impl Figure {
     fn new(p: &Proportions, joints: &Joints, sizes: &[f32; GIRTHS]) -> Self {
         let &[head, neck, bust, natural, waist, hip, thigh, calf, ankle, upper_arm, wrist] = sizes;
         let lift = lifted(p);
-        let tall = p.stature / DRAWN_HEIGHTS[8];
+        let tall = p.stature / DRAWN_HEIGHTS[7];
         let wide = [p.biacromial_breadth / DRAWN_SHOULDERS, p.hip_breadth / DRAWN_HIPS];
         let upright = [Vec3::X, Vec3::Z, Vec3::Y];
         let none = |_: f32| Vec2::ZERO;
@@ -238,7 +238,8 @@ impl Figure {
             between(
                 &[
                     (0.80, hip),
-                    (0.88, hip),
+                    (0.86, hip),
+                    (0.94, 0.3 * hip + 0.7 * waist),
                     (0.98, waist),
                     (1.06, natural),
                     (1.17, bust),
@@ -337,7 +338,7 @@ impl Figure {
                 -0.3 - 0.25 * p.bust,
             ),
             buttock: Ellipsoid::new(
-                Vec3::new(0.076 * hip, lift(0.858), (-0.044 - 0.008 * p.bust) * hip),
+                Vec3::new(0.076 * hip, lift(0.848), (-0.044 - 0.008 * p.bust) * hip),
                 Vec3::new(0.088, 0.098, 0.082) * hip,
                 0.30,
             ),
@@ -415,7 +416,7 @@ impl Figure {
     /// The body's signed field for `x ≥ 0`.
     pub fn distance(&self, p: Vec3) -> f32 {
         let d = self.parts(p);
-        let body = smooth_union(smooth_union(d.trunk, d.leg, 0.05), d.arm, 0.035);
+        let body = smooth_union(smooth_union(d.trunk, d.leg, 0.05), d.arm, 0.030);
         body + self.dents.iter().map(|dent| dent.offset(p)).sum::<f32>()
     }
 }
@@ -426,7 +427,6 @@ fn lifted(p: &Proportions) -> impl Fn(f32) -> f32 + Copy + use<> {
         0.0,
         p.knee_height,
         p.crotch_height,
-        p.hip_height,
         p.waist_height,
         p.bust_height,
         p.acromial_height,
@@ -434,7 +434,7 @@ fn lifted(p: &Proportions) -> impl Fn(f32) -> f32 + Copy + use<> {
         p.stature,
     ];
     move |y| {
-        let knots: [(f32, f32); 9] = std::array::from_fn(|k| (DRAWN_HEIGHTS[k], own[k]));
+        let knots: [(f32, f32); 8] = std::array::from_fn(|k| (DRAWN_HEIGHTS[k], own[k]));
         between(&knots, y)
     }
 }
