@@ -357,3 +357,14 @@ fn every_joint_lies_inside() {
         assert_eq!(walls.count() % 2, 1, "{} at {at} is outside", joint.name);
     }
 }
+
+#[test]
+fn impossible_proportions_are_an_error_that_says_what() {
+    let build = |p: Proportions| builtin::mannequin::mannequin("odd", &p).unwrap_err().to_string();
+    let fault = build(Proportions { waist_height: 5.0, ..Proportions::female() });
+    assert!(fault.contains("bust height"), "{fault}");
+    let fault = build(Proportions { stature: f32::NAN, ..Proportions::female() });
+    assert!(fault.contains("stature"), "{fault}");
+    let fault = build(Proportions { wrist_circumference: 1.5, ..Proportions::female() });
+    assert!(fault.contains("wrist"), "{fault}");
+}

@@ -1,6 +1,6 @@
 //! The mannequin's measures and the skeleton that follows from them.
 
-use crate::{Joint, Skeleton, Transform};
+use crate::{Error, Joint, Result, Skeleton, Transform};
 use glam::Vec3;
 
 /// Lengths, heights and girths of a standing adult, in metres.
@@ -86,6 +86,10 @@ impl Proportions {
     /// et al. 2014, NATICK/TR-15/007). The survey's waist is at the navel (omphalion); the natural waist
     /// above it, where a dressmaker ties the tape, is not in the survey and is drawn 13 % narrower.
     /// The survey's upper arm is flexed (0.306); ours hangs.
+    ///
+    /// From the survey's means to the tenth of a millimetre: stature, cervicale, acromion, navel and knee
+    /// heights, both breadths, and the girths of head, neck, chest, waist, hips, thigh and calf. Levels of
+    /// bust, hips and crotch are its mean shares of stature (0.719, 0.512, 0.480).
     pub fn female() -> Self {
         Self {
             stature: 1.6285,
@@ -147,6 +151,61 @@ impl Proportions {
             hand_length: 0.193,
             bust: 0.0,
         }
+    }
+
+    /// Checks what the generator relies on: levels ascend from knee to crown with some room between them,
+    /// and every girth and length lies within a factor of two of the women's mean.
+    pub fn check(&self) -> Result<()> {
+        let levels = [
+            ("floor", 0.0),
+            ("knee", self.knee_height),
+            ("crotch", self.crotch_height),
+            ("waist", self.waist_height),
+            ("bust", self.bust_height),
+            ("acromial", self.acromial_height),
+            ("cervicale", self.cervicale_height),
+            ("stature", self.stature),
+        ];
+        for pair in levels.windows(2) {
+            let ((low, a), (high, b)) = (pair[0], pair[1]);
+            if b.is_nan() || b - a < 0.03 {
+                return Err(Error::Invalid(format!(
+                    "proportions: the {high} height {b} m must be at least 3 cm above the {low} height {a} m"
+                )));
+            }
+        }
+        let mean = Self::female();
+        let sizes = [
+            ("stature", self.stature, mean.stature),
+            ("natural waist height", self.natural_waist_height, mean.natural_waist_height),
+            ("hip height", self.hip_height, mean.hip_height),
+            ("biacromial breadth", self.biacromial_breadth, mean.biacromial_breadth),
+            ("hip breadth", self.hip_breadth, mean.hip_breadth),
+            ("head circumference", self.head_circumference, mean.head_circumference),
+            ("neck circumference", self.neck_circumference, mean.neck_circumference),
+            ("chest circumference", self.chest_circumference, mean.chest_circumference),
+            ("natural waist", self.natural_waist_circumference, mean.natural_waist_circumference),
+            ("waist circumference", self.waist_circumference, mean.waist_circumference),
+            ("hip circumference", self.hip_circumference, mean.hip_circumference),
+            ("thigh circumference", self.thigh_circumference, mean.thigh_circumference),
+            ("calf circumference", self.calf_circumference, mean.calf_circumference),
+            ("ankle circumference", self.ankle_circumference, mean.ankle_circumference),
+            ("upper arm circumference", self.upper_arm_circumference, mean.upper_arm_circumference),
+            ("wrist circumference", self.wrist_circumference, mean.wrist_circumference),
+            ("foot length", self.foot_length, mean.foot_length),
+            ("hand length", self.hand_length, mean.hand_length),
+        ];
+        for (what, own, mean) in sizes {
+            if !(0.5 * mean..=2.0 * mean).contains(&own) {
+                return Err(Error::Invalid(format!(
+                    "proportions: {what} of {own} m is not human; expected about {mean} m"
+                )));
+            }
+        }
+        if !(0.0..=1.5).contains(&self.bust) {
+            return Err(Error::Invalid(format!("proportions: bust {} is not within 0 and 1.5", self.bust)));
+        }
+        Ok(())
     }
 
     /// Where the joints lie at rest.
