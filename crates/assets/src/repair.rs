@@ -107,6 +107,10 @@ fn check(mesh: &Mesh) -> Result<()> {
     if let Some(v) = mesh.positions.iter().position(|p| !p.is_finite()) {
         return Err(Error::Invalid(format!("vertex {v} is at {}: not finite", mesh.positions[v])));
     }
+    // Farther than the moon no coordinate of a garment means anything, and f32 has no millimetres left.
+    if let Some(v) = mesh.positions.iter().position(|p| p.abs().max_element() > 4e8) {
+        return Err(Error::Invalid(format!("vertex {v} is at {}: too far away", mesh.positions[v])));
+    }
     if let Some(v) = mesh.uvs.iter().position(|p| !p.is_finite()) {
         return Err(Error::Invalid(format!("texture coordinate {v} is {}: not finite", mesh.uvs[v])));
     }
@@ -450,6 +454,12 @@ mod tests {
         mesh.positions[5].y = f32::NAN;
         let fault = repair(&mesh, &RepairSettings::default()).unwrap_err().to_string();
         assert!(fault.contains("vertex 5"), "{fault}");
+        for far in [3e38, -1e10] {
+            let mut mesh = sleeve(8);
+            mesh.positions[6].z = far;
+            let fault = repair(&mesh, &RepairSettings::default()).unwrap_err().to_string();
+            assert!(fault.contains("vertex 6"), "{fault}");
+        }
         let mut mesh = sleeve(8);
         mesh.triangles[3][1] = 4_000_000_000;
         let fault = repair(&mesh, &RepairSettings::default()).unwrap_err().to_string();
