@@ -32,6 +32,7 @@ pub struct Failure {
 pub struct Workspace {
     x: Vec<DVec3>,
     x_try: Vec<DVec3>,
+    guess: Vec<DVec3>,
     gradient: Vec<DVec3>,
     move_: Vec<DVec3>,
     base: Vec<DVec3>,
@@ -57,6 +58,7 @@ impl Workspace {
         Self {
             x: zero(),
             x_try: zero(),
+            guess: zero(),
             gradient: zero(),
             move_: zero(),
             base: zero(),
@@ -106,6 +108,8 @@ pub fn substep(
     for &(v, p) in obstacles.pins {
         ws.x[v as usize] = p;
     }
+
+    ws.guess.copy_from_slice(&ws.x);
 
     let reach = scene.fabric.thickness;
     let margin = 2.0 * reach + 1e-3;
@@ -162,7 +166,7 @@ pub fn substep(
     }
 
     if settings.self_contact {
-        report.held_back = keep_apart(scene, state, ws)?;
+        report.held_back = keep_apart(scene, state, ws, reach + margin)?;
     }
     take(scene, h, state, ws, &mut report);
     Ok(report)
@@ -358,9 +362,12 @@ fn farthest(moves: &[DVec3]) -> (usize, f64) {
 }
 
 /// Continuous check of cloth against cloth from the start of the step to its end.
-fn keep_apart(scene: &Scene, state: &State, ws: &mut Workspace) -> Result<u32, Failure> {
-    // Candidates were found for the guess; the step went elsewhere, so they are found anew.
-    ws.cloth.find(scene, &state.x, &ws.x, 1e-4);
+fn keep_apart(scene: &Scene, state: &State, ws: &mut Workspace, found_within: f64) -> Result<u32, Failure> {
+    // Candidates were found for the guess; where the step ended farther from it than they allow for, anew.
+    let strayed = (0..scene.len()).map(|i| ws.x[i].distance_squared(ws.guess[i])).fold(0.0, f64::max).sqrt();
+    if strayed > 0.5 * found_within {
+        ws.cloth.find(scene, &state.x, &ws.x, 1e-4);
+    }
     let (held, clean) = ws.cloth.hold_back(scene, &state.x, &mut ws.x);
     if !clean {
         return Err(Failure { cause: "cloth passes through cloth", vertex: 0 });

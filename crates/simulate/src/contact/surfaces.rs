@@ -49,7 +49,8 @@ pub struct SurfaceContacts {
     homes: Vec<u32>,
     /// Per vertex a bit for each limb that is near it.
     limbs_near: Vec<u32>,
-    longest_half_edge: f64,
+    /// Per vertex half its longest edge: how far the samples between vertices may be.
+    half_edges: Vec<f64>,
     parts: usize,
 }
 
@@ -115,8 +116,13 @@ fn blend(a: &DAffine3, b: &DAffine3, share: f64) -> DAffine3 {
 impl SurfaceContacts {
     /// Room for a scene.
     pub fn new(scene: &Scene) -> Self {
-        let longest = scene.edge_lengths.iter().copied().fold(0.0, f64::max);
-        Self { longest_half_edge: 0.5 * longest, limbs_near: vec![0; scene.len()], ..Self::default() }
+        let mut half_edges = vec![0.0f64; scene.len()];
+        for (e, l) in scene.edges.iter().zip(&scene.edge_lengths) {
+            for &v in e {
+                half_edges[v as usize] = half_edges[v as usize].max(0.5 * l);
+            }
+        }
+        Self { half_edges, limbs_near: vec![0; scene.len()], ..Self::default() }
     }
 
     /// Prepares for a body and notes which limb each sample lies on.
@@ -195,7 +201,7 @@ impl SurfaceContacts {
             let seed = self.seeds[s * self.parts + part];
             let seed = (seed != u32::MAX).then_some(seed);
             // Vertices look farther on behalf of the samples between them.
-            let far = if is_vertex { radius + self.longest_half_edge } else { radius };
+            let far = if is_vertex { radius + self.half_edges[s] } else { radius };
             let Some((found, inside)) = body.nearest_on(part, y, far, seed) else {
                 self.seeds[s * self.parts + part] = u32::MAX;
                 continue;
