@@ -1,4 +1,4 @@
-//! A sleeveless dress to the knee: fitted bodice with waist darts, half-circle skirt.
+//! Sleeveless dresses: fitted bodice with waist darts, flared skirt to the knee.
 
 use super::bodice::{Block, Style};
 use super::form::Form;
@@ -6,10 +6,32 @@ use super::relax;
 use super::sector::Sector;
 use super::sew::Pattern;
 use crate::{Garment, Result};
-use std::f64::consts::PI;
+use std::f64::consts::TAU;
 
-/// Cuts, sews and places the dress.
+/// What differs between the dresses.
+struct Cutting {
+    name: &'static str,
+    /// Share of a full circle that the skirt makes.
+    circle: f64,
+    /// Length of the skirt's upper edge over that of the bodice's lower edge.
+    gather: f64,
+    /// How far the skirt ends above the knee if it hangs straight.
+    above_knee: f64,
+}
+
+/// A dress with a plain half-circle skirt.
 pub fn dress(form: &Form, vertices: usize) -> Result<Garment> {
+    sew(form, vertices, &Cutting { name: "dress", circle: 0.5, gather: 1.0, above_knee: 0.01 })
+}
+
+/// A puffier dress: the skirt is gathered into the waist and wider.
+pub fn oscar(form: &Form, vertices: usize) -> Result<Garment> {
+    sew(form, vertices, &Cutting { name: "oscar", circle: 0.6, gather: 1.35, above_knee: -0.06 })
+}
+
+/// Cuts, sews and places a dress.
+fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
+    // Enough that triangles of the coarsest dress, which cut corners, stay 5 mm from the skin.
     let clearance = 0.014;
     let style = Style {
         low_y: form.waist_y,
@@ -21,14 +43,20 @@ pub fn dress(form: &Form, vertices: usize) -> Result<Garment> {
         neck_depth: [0.09, 0.045],
         darts: true,
     };
-    let shell =
-        form.trunk.grown(clearance).filled_under_arms(form.armpit_y - style.underarm_drop, form.shoulder.y);
-    let circle = 0.5;
+    let shell = form
+        .trunk
+        .grown(clearance)
+        .filled_under_arms(form.armpit_y - style.underarm_drop, form.shoulder.y);
     let blocks = Block::pair(form, &shell, &style);
     let around: f64 = blocks.iter().map(|b| 2.0 * b.waist_parts()[0] + b.waist_parts()[1]).sum();
-    let radius = around / (2.0 * PI * circle);
-    let length = form.waist_y - form.knee_y - 0.01;
-    let skirts = [0, 1].map(|k| Sector::new(blocks[k].face, blocks[k].waist_parts(), radius, length));
+    let radius = cutting.gather * around / (TAU * cutting.circle);
+    let length = form.waist_y - form.knee_y - cutting.above_knee;
+    let skirts = [0, 1].map(|k| {
+        let parts = blocks[k].waist_parts().map(|l| l * cutting.gather);
+        Sector::new(blocks[k].face, parts, radius, length)
+    });
+    // The cone on which the hem lies without strain; gathers make it wider than the circle alone.
+    let sine = (cutting.circle + (cutting.gather - 1.0) * around / (TAU * length)).min(0.95);
 
     let mut pattern = Pattern::default();
     let bodices =
@@ -44,7 +72,8 @@ pub fn dress(form: &Form, vertices: usize) -> Result<Garment> {
         pattern.sew(format!("skirt side {side}"), (flares[0], &a), (flares[1], &b))?;
     }
     for (k, name) in ["front", "back"].into_iter().enumerate() {
-        pattern.sew(format!("waist {name}"), (bodices[k], "waist"), (flares[k], "waist"))?;
+        let gather = cutting.gather;
+        pattern.gather(format!("waist {name}"), (flares[k], "waist"), (bodices[k], "waist"), gather)?;
         if blocks[k].dart.is_none() {
             continue;
         }
@@ -52,16 +81,16 @@ pub fn dress(form: &Form, vertices: usize) -> Result<Garment> {
             let [outer, inner] = ["outer", "inner"].map(|leg| format!("dart {s} {leg}"));
             pattern.sew(format!("dart {name} {s}"), (bodices[k], &outer), (bodices[k], &inner))?;
             let part = format!("waist {s}");
-            pattern.sew(format!("waist {name} {s}"), (bodices[k], &part), (flares[k], &part))?;
+            pattern.gather(format!("waist {name} {s}"), (flares[k], &part), (bodices[k], &part), gather)?;
         }
     }
     let cut = pattern.cut(vertices)?;
-    let cones = [0, 1].map(|k| skirts[k].cone(&shell, form.waist_y, circle));
+    let cones = [0, 1].map(|k| skirts[k].cone(&shell, form.waist_y, sine));
     let mut positions = cut.place(|panel, p| match panel {
         0 | 1 => blocks[panel].place(&shell, p),
-        _ => cones[panel - 2](p),
+        _ => shell.outside(cones[panel - 2](p)),
     });
     let free = cut.only_in(&bodices);
     relax::slide(&cut, &mut positions, &shell, &free, 60);
-    cut.sew(&pattern, "dress", &positions, &[])
+    cut.sew(&pattern, cutting.name, &positions, &[])
 }

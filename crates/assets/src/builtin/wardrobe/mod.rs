@@ -11,6 +11,7 @@ mod form;
 mod limb;
 mod panel;
 mod place;
+mod poncho;
 mod relax;
 mod sector;
 mod sew;
@@ -27,11 +28,14 @@ use form::Form;
 type Make = fn(&Form, usize) -> Result<Garment>;
 
 /// Name, number of vertices unless told otherwise, description, maker.
-const WARDROBE: [(&str, usize, &str, Make); 5] = [
+const WARDROBE: [(&str, usize, &str, Make); 8] = [
     ("dress", 766, "sleeveless dress to the knee, half-circle skirt", dress::dress),
     ("skirt", 820, "flared skirt above the knee on a waistband", skirt::skirt),
     ("long-skirt", 766, "long skirt on a waistband", skirt::long_skirt),
     ("shirt", 3329, "loose shirt to the hip with set-in sleeves", shirt::shirt),
+    ("sweater", 29_510, "wide sweater with set-in sleeves", shirt::sweater),
+    ("oscar", 820, "puffy dress, skirt gathered into the waist", dress::oscar),
+    ("poncho", 2450, "poncho to the hips", poncho::poncho),
     ("cape", 2242, "half-circle cape, held around the neck", cape::cape),
 ];
 

@@ -46,8 +46,6 @@ pub struct Cut {
     pub welded: Vec<Vec<u32>>,
     /// Number of simulation vertices.
     pub count: usize,
-    /// Edge length that the triangles were made for.
-    pub edge_m: f64,
 }
 
 impl Pattern {
@@ -197,7 +195,7 @@ impl Pattern {
             .iter()
             .map(|counts| counts.iter().scan(0, |at, &n| Some((std::mem::replace(at, *at + n), n))).collect())
             .collect();
-        Ok(Cut { panels, edges, welded, count, edge_m: h })
+        Ok(Cut { panels, edges, welded, count })
     }
 }
 

@@ -1,4 +1,4 @@
-//! A loose shirt with set-in sleeves that ends at the hip.
+//! Loose shirts with set-in sleeves that end at the hip.
 
 use super::bodice::{Block, Style};
 use super::form::Form;
@@ -10,17 +10,44 @@ use glam::DVec3;
 
 const MIRROR: DVec3 = DVec3::new(-1.0, 1.0, 1.0);
 
-/// Cuts, sews and places the shirt.
+/// What differs between shirt and sweater.
+struct Cutting {
+    name: &'static str,
+    /// Ease around the trunk.
+    ease: f64,
+    /// Distance from the body at which it is laid out.
+    clearance: f64,
+    /// How far it ends below the widest place of the hips.
+    below_hip: f64,
+    /// Depth of the neckline, front and back.
+    neck_depth: [f64; 2],
+}
+
+/// A shirt of woven cloth.
 pub fn shirt(form: &Form, vertices: usize) -> Result<Garment> {
-    let clearance = 0.014;
+    let neck_depth = [0.075, 0.035];
+    let cutting = Cutting { name: "shirt", ease: 0.10, clearance: 0.014, below_hip: 0.0, neck_depth };
+    sew(form, vertices, &cutting)
+}
+
+/// A wide sweater.
+pub fn sweater(form: &Form, vertices: usize) -> Result<Garment> {
+    let neck_depth = [0.065, 0.03];
+    let cutting = Cutting { name: "sweater", ease: 0.16, clearance: 0.022, below_hip: 0.03, neck_depth };
+    sew(form, vertices, &cutting)
+}
+
+/// Cuts, sews and places a shirt.
+fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
+    let clearance = cutting.clearance;
     let style = Style {
-        low_y: form.hip_y,
-        bust_ease: 0.10,
-        low_ease: 0.10,
+        low_y: form.hip_y - cutting.below_hip,
+        bust_ease: cutting.ease,
+        low_ease: cutting.ease,
         underarm_drop: 0.03,
         neck_gap: 0.032,
         shoulder_share: 1.04,
-        neck_depth: [0.075, 0.035],
+        neck_depth: cutting.neck_depth,
         darts: false,
     };
     let shell = form
@@ -80,18 +107,19 @@ pub fn shirt(form: &Form, vertices: usize) -> Result<Garment> {
         _ => on_arm(p * glam::DVec2::new(-1.0, 1.0)) * MIRROR,
     });
     let sleeve_only = cut.only_in(&sleeves);
-    let to_arm = |p: DVec3| arm.from_world(if p.x < 0.0 { p * MIRROR } else { p });
-    let levels: Vec<f64> = positions
-        .iter()
-        .enumerate()
-        .map(|(v, p)| if sleeve_only[v] { arm.shell.level(to_arm(*p)) } else { shell.level(*p) }.max(0.0))
-        .collect();
-    relax::pull(&cut, &mut positions, &vec![true; cut.count], 80, |v, p| {
-        if sleeve_only[v] {
-            let q = arm.to_world(arm.shell.bring(to_arm(p), levels[v]));
-            return if p.x < 0.0 { q * MIRROR } else { q };
-        }
-        shell.bring(p, levels[v])
+    let levels: Vec<f64> = positions.iter().map(|p| shell.level(*p).max(0.0)).collect();
+    relax::pull(&cut, &mut positions, &vec![true; cut.count], 100, |v, p| {
+        let side = if p.x < 0.0 { MIRROR } else { DVec3::ONE };
+        // Sleeves are free outside arm and trunk; the trunk slides at its own level.
+        let p = if !sleeve_only[v] {
+            shell.bring(p, levels[v])
+        } else if shell.level(p) < 0.0 {
+            shell.bring(p, 0.0)
+        } else {
+            p
+        };
+        let q = arm.from_world(p * side);
+        if q.y > 0.03 || arm.shell.level(q) >= 0.0 { p } else { arm.to_world(arm.shell.bring(q, 0.0)) * side }
     });
-    cut.sew(&pattern, "shirt", &positions, &[])
+    cut.sew(&pattern, cutting.name, &positions, &[])
 }
