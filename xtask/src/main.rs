@@ -1,1 +1,92 @@
-fn main() {}
+//! The project's chores. `cargo xtask test` is what the README and CI run; `cargo xtask soak` is for long lists.
+
+mod arrows;
+mod driver;
+mod paths;
+mod soak;
+
+use anyhow::{Context, Result, bail};
+use std::process::Command;
+use std::time::Instant;
+
+fn main() -> Result<()> {
+    std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))?;
+    match std::env::args().nth(1).as_deref() {
+        Some("test") => test(),
+        Some("soak") => soak::run(),
+        _ => {
+            eprintln!(
+                "cargo xtask test   everything a change must pass, 20 minutes at most from a fresh clone\n\
+                 cargo xtask soak   the long lists; keeps its log in soak.log"
+            );
+            bail!("no such chore")
+        }
+    }
+}
+
+/// Formatting, lints, the house rules, all tests, examples and docs, in that order: cheap faults first.
+fn test() -> Result<()> {
+    let mut steps = Steps::default();
+    steps.run("format", || cargo(&["fmt", "--all", "--check"]))?;
+    steps.run("arrows between crates", arrows::check)?;
+    steps.run("paths in ARCHITECTURE.md", paths::check)?;
+    steps.run("software Vulkan driver", driver::ensure)?;
+    steps.run("clippy", || {
+        cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
+    })?;
+    steps.run("clippy of what a game links", || {
+        cargo(&["clippy", "-p", "toile-run", "--quiet", "--", "-D", "warnings"])
+    })?;
+    steps.run("tests", || cargo(&["test", "--workspace", "--all-targets", "--quiet"]))?;
+    steps.run("tests in the docs", || cargo(&["test", "--workspace", "--doc", "--quiet"]))?;
+    steps.run("examples", examples)?;
+    steps.run("docs", || cargo(&["doc", "--workspace", "--no-deps", "--quiet"]))?;
+    steps.print();
+    Ok(())
+}
+
+/// Runs every numbered example; each ends in a check of its own.
+fn examples() -> Result<()> {
+    let mut names: Vec<String> = std::fs::read_dir("examples")?
+        .filter_map(|e| Some(e.ok()?.path()))
+        .filter(|p| p.extension().is_some_and(|x| x == "rs"))
+        .filter_map(|p| Some(p.file_stem()?.to_str()?.to_string()))
+        .collect();
+    names.sort();
+    names.iter().try_for_each(|name| cargo(&["run", "--quiet", "-p", "toile", "--example", name]))
+}
+
+/// Runs cargo with warnings in docs and code as errors.
+fn cargo(args: &[&str]) -> Result<()> {
+    let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let status = Command::new(program).args(args).env("RUSTDOCFLAGS", "-D warnings").status()?;
+    if !status.success() {
+        bail!("`cargo {}` failed", args.join(" "));
+    }
+    Ok(())
+}
+
+/// Names and times the steps so that a slow one is seen.
+#[derive(Default)]
+struct Steps {
+    done: Vec<(String, f64)>,
+}
+
+impl Steps {
+    #[allow(clippy::disallowed_methods)] // the chores report how long they took
+    fn run(&mut self, name: &str, step: impl FnOnce() -> Result<()>) -> Result<()> {
+        eprintln!("── {name}");
+        let start = Instant::now();
+        step().with_context(|| format!("step `{name}`"))?;
+        self.done.push((name.to_string(), start.elapsed().as_secs_f64()));
+        Ok(())
+    }
+
+    fn print(&self) {
+        let total: f64 = self.done.iter().map(|(_, s)| s).sum();
+        for (name, secs) in &self.done {
+            eprintln!("{secs:7.1} s  {name}");
+        }
+        eprintln!("{total:7.1} s  in all: everything passed");
+    }
+}

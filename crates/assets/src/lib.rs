@@ -29,6 +29,8 @@ mod root;
 mod skeleton;
 mod skin;
 mod take;
+#[cfg(feature = "io")]
+mod tensors;
 
 #[cfg(feature = "io")]
 pub mod axes;
@@ -43,9 +45,9 @@ pub mod retarget;
 #[cfg(feature = "io")]
 pub mod write;
 
-pub use attachment::{Attachment, AttachmentSettings};
+pub use attachment::{Attachment, AttachmentSettings, skirt_share};
 pub use body::Body;
-pub use closest::{ClosestPoint, TriangleTree};
+pub use closest::{ClosestPoint, RayHit, TriangleTree};
 pub use error::{Error, Problem, Result};
 pub use fabric::Fabric;
 pub use garment::{Garment, Panel, Pin, PinTarget, RestSource, Seam};
@@ -53,7 +55,7 @@ pub use humanoid::{Humanoid, Role};
 pub use mesh::{Edge, Mesh, Topology};
 pub use model::{Certificate, InputSet, Model, ModelKind};
 pub use motion::Motion;
-pub use root::{RootFrame, RootTrack};
+pub use root::{RootFrame, RootTrack, RootTracker};
 pub use skeleton::{Joint, Pose, Skeleton, Transform};
 pub use skin::Skin;
 pub use take::{FrameReport, Take};

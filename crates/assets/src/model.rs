@@ -1,6 +1,6 @@
 //! A learned garment: a few matrices, and the promise that they cannot blow up.
 
-use glam::{Affine3A, Vec3};
+use glam::Vec3;
 
 /// Which of the published forms a model has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +20,10 @@ pub struct InputSet {
     pub body_min: Vec<f32>,
     /// Greatest body coefficients.
     pub body_max: Vec<f32>,
-    /// Greatest root displacement per step along each canonical axis, m.
-    pub max_step_m: [f32; 3],
+    /// Greatest horizontal root displacement per step, m.
+    pub max_horizontal_m: f32,
+    /// Greatest vertical root displacement per step, m.
+    pub max_vertical_m: f32,
     /// Greatest turn per step, radians.
     pub max_turn: f32,
 }
@@ -33,10 +35,10 @@ pub struct Certificate {
     pub rho: f64,
     /// Contraction factor: `γ² P − Mᵀ P M ⪰ 0`.
     pub gamma: f64,
-    /// `P`, row-major, `(order·dims)²`, f64.
+    /// `P`, row-major, `(order·dims)²`. Empty for order 0, which has no memory to blow up.
     pub p: Vec<f64>,
-    /// The farthest any vertex can be from its mean, m, over all inputs of the set.
-    pub travel_bound_m: f64,
+    /// The farthest each vertex can be from its mean in the canonical frame, m, over all inputs of the set.
+    pub travel_bound_m: Vec<f32>,
 }
 
 /// A learned garment. All matrices are row-major.
@@ -84,8 +86,6 @@ pub struct Model {
     pub inputs: InputSet,
     /// What it promises.
     pub certificate: Certificate,
-    /// Body triangles that the garment always covers.
-    pub hidden_body_triangles: Vec<u32>,
     /// Training report and settings, as text pairs.
     pub notes: Vec<(String, String)>,
 }
@@ -105,10 +105,109 @@ impl Model {
             + self.bias0.len();
         floats * 4
     }
+
+    /// The companion matrix `M` of the shipped `B₁ … B_order`, row-major, `(order·dims)²`.
+    pub fn companion(&self) -> Vec<f64> {
+        let (d, n) = (self.cloth_dims, self.order * self.cloth_dims);
+        let mut m = vec![0.0; n * n];
+        for (i, b) in self.b.iter().enumerate() {
+            for r in 0..d {
+                for c in 0..d {
+                    m[r * n + i * d + c] = f64::from(b[r * d + c]);
+                }
+            }
+        }
+        for r in d..n {
+            m[r * n + r - d] = 1.0;
+        }
+        m
+    }
+
+    /// Checks the certificate against the shipped matrices by two Cholesky factorisations; no eigenvalues
+    /// are needed. The error says which part does not hold.
+    pub fn verify_certificate(&self) -> Result<(), String> {
+        let n = self.order * self.cloth_dims;
+        let Certificate { gamma, p, travel_bound_m, .. } = &self.certificate;
+        if travel_bound_m.len() != self.vertices || travel_bound_m.iter().any(|t| !t.is_finite() || *t < 0.0)
+        {
+            return Err("the certificate states no finite travel bound for every vertex".into());
+        }
+        if n == 0 {
+            return Ok(());
+        }
+        if !(*gamma > 0.0 && *gamma < 1.0) {
+            return Err(format!("the certificate's contraction factor is {gamma}, not below 1"));
+        }
+        if p.len() != n * n {
+            return Err(format!("the certificate's matrix has {} entries, not {}", p.len(), n * n));
+        }
+        if (0..n).any(|r| (0..r).any(|c| p[r * n + c] != p[c * n + r])) {
+            return Err("the certificate's matrix is not symmetric".into());
+        }
+        if !cholesky_succeeds(p.clone(), n) {
+            return Err("the certificate's matrix is not positive definite".into());
+        }
+        let m = self.companion();
+        let pm = product(p, &m, n, false);
+        let mpm = product(&m, &pm, n, true);
+        // Symmetrise: rounding leaves the two halves of MᵀPM apart by an ulp.
+        let slack = (0..n * n)
+            .map(|i| {
+                let (r, c) = (i / n, i % n);
+                gamma * gamma * p[i] - 0.5 * (mpm[r * n + c] + mpm[c * n + r])
+            })
+            .collect();
+        if !cholesky_succeeds(slack, n) {
+            return Err("the matrices do not contract as the certificate claims".into());
+        }
+        Ok(())
+    }
 }
 
-/// The 12 entries of a bone matrix in the order models use: three columns of the linear part, then the
-/// translation, each as x, y, z.
-pub fn bone_entries(bone: &Affine3A) -> [f32; 12] {
-    bone.to_cols_array()
+/// `a·b`, or `aᵀ·b`, of square row-major matrices.
+fn product(a: &[f64], b: &[f64], n: usize, transpose_a: bool) -> Vec<f64> {
+    let mut out = vec![0.0; n * n];
+    for r in 0..n {
+        for k in 0..n {
+            let v = if transpose_a { a[k * n + r] } else { a[r * n + k] };
+            if v != 0.0 {
+                let (row, from) = (&mut out[r * n..(r + 1) * n], &b[k * n..(k + 1) * n]);
+                row.iter_mut().zip(from).for_each(|(o, x)| *o += v * x);
+            }
+        }
+    }
+    out
+}
+
+/// Whether a symmetric matrix is positive definite.
+fn cholesky_succeeds(mut a: Vec<f64>, n: usize) -> bool {
+    for j in 0..n {
+        let mut d = a[j * n + j];
+        for k in 0..j {
+            d -= a[j * n + k] * a[j * n + k];
+        }
+        if !(d > 0.0 && d.is_finite()) {
+            return false;
+        }
+        let d = d.sqrt();
+        a[j * n + j] = d;
+        for i in j + 1..n {
+            let (low, high) = a.split_at_mut(i * n);
+            let dot: f64 = low[j * n..j * n + j].iter().zip(&high[..j]).map(|(x, y)| x * y).sum();
+            high[j] = (high[j] - dot) / d;
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cholesky_tells_definite_from_indefinite() {
+        assert!(cholesky_succeeds(vec![2.0, 1.0, 1.0, 2.0], 2));
+        assert!(!cholesky_succeeds(vec![1.0, 2.0, 2.0, 1.0], 2));
+        assert!(!cholesky_succeeds(vec![f64::NAN], 1));
+    }
 }

@@ -1,1 +1,19 @@
 //! The shortcut: from many takes to one certified model and its report.
+//!
+//! [`train`] follows de Aguiar et al. 2010: PCA of the garment and of the body in the canonical frame, then
+//! one least-squares fit of the latent motion; it always ends with a certificate that the loader can check.
+//! [`evaluate()`] scores a model by free runs through the very code that ships.
+
+mod body_space;
+mod certify;
+mod cloth_space;
+mod evaluate;
+mod fit;
+mod liveliness;
+mod sequence;
+mod settings;
+mod train;
+
+pub use evaluate::{ClipScore, Evaluation, evaluate};
+pub use settings::{Error, Settings};
+pub use train::{Training, train};

@@ -1,1 +1,29 @@
 //! The window: pictures, films and reports.
+//!
+//! ```no_run
+//! use toile_show::{Camera, Item, Material, MeshHandle, Renderer, Scene, View};
+//! # fn main() -> toile_show::Result<()> {
+//! # let (positions, triangles) = (vec![glam::Vec3::ZERO; 3], vec![[0, 1, 2]]);
+//! let mut renderer = Renderer::new()?;
+//! let mesh = MeshHandle::new(&triangles);
+//! let scene = Scene::new().with(Item::new(&mesh, &positions, Material::body()));
+//! let (lo, hi) = scene.bounds();
+//! let camera = Camera::framing(lo, hi, View::ThreeQuarter, 1.0);
+//! renderer.draw(&scene, &camera, 640, 640)?.write_png("body.png")?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod camera;
+mod error;
+mod image;
+mod label;
+mod renderer;
+mod scene;
+
+pub use camera::{Camera, View};
+pub use error::{Error, Result};
+pub use image::Image;
+pub use label::{Anchor, Label};
+pub use renderer::Renderer;
+pub use scene::{Backdrop, Ground, Item, Material, MeshHandle, Scene, smooth_normals, srgb};

@@ -23,7 +23,8 @@ pub struct Entry {
 pub fn list() -> Vec<Entry> {
     let bodies =
         [Entry { kind: "body", name: "mannequin:female", about: "tailor's dummy of an adult woman" }];
-    bodies.into_iter().chain(wardrobe::list()).chain(motions::list()).collect()
+    let fabrics = Fabric::BUILT_IN.map(|(name, about)| Entry { kind: "fabric", name, about });
+    bodies.into_iter().chain(wardrobe::list()).chain(motions::list()).chain(fabrics).collect()
 }
 
 /// A body by name: `mannequin:female`.
@@ -46,7 +47,7 @@ pub fn motion(name: &str, skeleton: &Skeleton) -> Result<Motion> {
 
 /// A fabric by name: `cotton`.
 pub fn fabric(name: &str) -> Result<Fabric> {
-    Err(unknown("fabric", name))
+    Fabric::built_in(name).ok_or_else(|| unknown("fabric", name))
 }
 
 /// The error for a name that is not in the list.

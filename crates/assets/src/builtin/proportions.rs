@@ -5,50 +5,106 @@ use glam::Vec3;
 
 /// Lengths, heights and girths of a standing adult, in metres.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
 pub struct Proportions {
+    /// Crown above the floor.
     pub stature: f32,
+    /// Seventh vertebra of the neck above the floor.
     pub cervicale_height: f32,
+    /// Tip of the shoulder above the floor.
     pub acromial_height: f32,
+    /// Fullest part of the bust above the floor.
+    pub bust_height: f32,
+    /// Narrowest part of the trunk above the floor.
+    pub natural_waist_height: f32,
+    /// Navel above the floor.
     pub waist_height: f32,
+    /// Fullest part of the buttocks above the floor.
+    pub hip_height: f32,
+    /// Crotch above the floor.
     pub crotch_height: f32,
+    /// Middle of the knee cap above the floor.
     pub knee_height: f32,
+    /// From tip to tip of the shoulders.
     pub biacromial_breadth: f32,
+    /// Widest across the hips.
     pub hip_breadth: f32,
+    /// Around the brow.
     pub head_circumference: f32,
+    /// Around the middle of the neck.
     pub neck_circumference: f32,
+    /// Around the bust at `bust_height`.
     pub chest_circumference: f32,
+    /// Around the trunk at `natural_waist_height`.
+    pub natural_waist_circumference: f32,
+    /// Around the trunk at `waist_height`.
     pub waist_circumference: f32,
+    /// Around the buttocks at `hip_height`.
     pub hip_circumference: f32,
+    /// Around the top of one thigh.
     pub thigh_circumference: f32,
+    /// Around the fullest part of one calf.
     pub calf_circumference: f32,
+    /// Around the narrowest part above one ankle.
     pub ankle_circumference: f32,
+    /// Around the middle of one upper arm.
     pub upper_arm_circumference: f32,
+    /// Around one wrist.
     pub wrist_circumference: f32,
+    /// From the shoulder joint to the finger tips.
     pub arm_length: f32,
+    /// From heel to toe.
     pub foot_length: f32,
+    /// From the wrist to the finger tips.
     pub hand_length: f32,
 }
 
+/// Joint positions at rest in metres; those of limbs are the left side's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct Joints {
+    pub hip: Vec3,
+    pub knee: Vec3,
+    pub ankle: Vec3,
+    /// Ball of the foot.
+    pub ball: Vec3,
+    pub clavicle: Vec3,
+    pub shoulder: Vec3,
+    pub elbow: Vec3,
+    pub wrist: Vec3,
+    pub knuckle: Vec3,
+    /// Root, then the spine upwards to the base of the skull.
+    pub spine: [Vec3; 7],
+    /// Over what height the surface passes from one spine joint to the next.
+    pub spine_ramp: [f32; 7],
+    pub skull_base: Vec3,
+}
+
 impl Proportions {
-    /// Means of women in the 2012 anthropometric survey of US Army personnel (ANSUR II).
+    /// Means of the 1,986 women in the 2012 anthropometric survey of US Army personnel (ANSUR II; Gordon
+    /// et al. 2014, NATICK/TR-15/007). The survey's waist is at the navel (omphalion); the natural waist
+    /// above it, where a dressmaker ties the tape, is not in the survey and is drawn 12 % narrower.
+    /// The survey's upper arm is flexed (0.306); ours hangs.
     pub fn female() -> Self {
         Self {
-            stature: 1.629,
-            cervicale_height: 1.391,
-            acromial_height: 1.335,
-            waist_height: 0.988,
+            stature: 1.6285,
+            cervicale_height: 1.3957,
+            acromial_height: 1.3351,
+            bust_height: 1.178,
+            natural_waist_height: 1.060,
+            waist_height: 0.9801,
+            hip_height: 0.850,
             crotch_height: 0.772,
-            knee_height: 0.453,
-            biacromial_breadth: 0.365,
-            hip_breadth: 0.349,
-            head_circumference: 0.561,
-            neck_circumference: 0.330,
-            chest_circumference: 0.947,
-            waist_circumference: 0.861,
-            hip_circumference: 1.021,
-            thigh_circumference: 0.614,
-            calf_circumference: 0.373,
+            knee_height: 0.449,
+            biacromial_breadth: 0.3653,
+            hip_breadth: 0.3538,
+            head_circumference: 0.5611,
+            neck_circumference: 0.3298,
+            chest_circumference: 0.9469,
+            natural_waist_circumference: 0.760,
+            waist_circumference: 0.8609,
+            hip_circumference: 1.0212,
+            thigh_circumference: 0.6161,
+            calf_circumference: 0.3733,
             ankle_circumference: 0.215,
             upper_arm_circumference: 0.300,
             wrist_circumference: 0.154,
@@ -58,25 +114,53 @@ impl Proportions {
         }
     }
 
-    /// Joints with H-Anim-like names, every one world-aligned at rest: arms 45° down, feet under the hips,
-    /// facing +Z with the left side towards +X.
-    pub fn skeleton(&self) -> Skeleton {
+    /// Where the joints lie at rest.
+    pub fn joints(&self) -> Joints {
         let h = self.stature;
-        // Heights as shares of stature (Drillis and Contini 1966, as printed in Winter's Biomechanics).
-        let hip = Vec3::new(0.052 * h, 0.528 * h, 0.0);
-        let knee = Vec3::new(0.054 * h, 0.283 * h, 0.004 * h);
-        let ankle = Vec3::new(0.056 * h, 0.043 * h, -0.014 * h);
-        let ball = Vec3::new(0.062 * h, 0.012 * h, 0.070 * h);
-        let shoulder = Vec3::new(0.5 * self.biacromial_breadth - 0.015 * h, 0.812 * h, -0.012 * h);
+        // Heights as shares of stature (Drillis and Contini 1966, as printed in Winter's Biomechanics),
+        // the shoulder 37 mm below the acromion, where the head of the humerus turns.
         let down = Vec3::new(1.0, -1.0, 0.0).normalize();
+        let shoulder = Vec3::new(
+            0.5 * self.biacromial_breadth - 0.015 * h,
+            self.acromial_height - 0.0225 * h,
+            -0.012 * h,
+        );
         let elbow = shoulder + down * (0.172 * h);
         let wrist = elbow + (down + Vec3::new(0.0, 0.0, 0.10)).normalize() * (0.150 * h);
         let knuckle = wrist + (down + Vec3::new(0.0, 0.0, 0.14)).normalize() * (0.055 * h);
-        let clavicle = Vec3::new(0.014 * h, 0.825 * h, 0.012 * h);
         let centre = |y: f32, z: f32| Vec3::new(0.0, y * h, z * h);
+        Joints {
+            hip: Vec3::new(0.052 * h, 0.528 * h, 0.0),
+            knee: Vec3::new(0.058 * h, self.knee_height, 0.002 * h),
+            ankle: Vec3::new(0.062 * h, 0.043 * h, -0.014 * h),
+            ball: Vec3::new(0.068 * h, 0.012 * h, 0.062 * h),
+            clavicle: Vec3::new(0.014 * h, 0.809 * h, 0.012 * h),
+            shoulder,
+            elbow,
+            wrist,
+            knuckle,
+            spine: [
+                centre(0.555, -0.004),
+                centre(0.597, -0.008),
+                centre(0.660, -0.012),
+                centre(0.740, -0.020),
+                centre(0.850, -0.018),
+                centre(0.880, -0.008),
+                centre(0.912, -0.002),
+            ],
+            spine_ramp: [0.10, 0.08, 0.12, 0.14, 0.05, 0.05, 0.05],
+            skull_base: centre(0.912, -0.002),
+        }
+    }
 
-        let mut joints: Vec<(String, Option<usize>, Vec3)> =
-            vec![("humanoid_root".into(), None, centre(0.555, -0.004))];
+    /// Joints with H-Anim-like names, every one world-aligned at rest: arms 45° down, feet under the hips,
+    /// facing +Z with the left side towards +X.
+    pub fn skeleton(&self) -> Skeleton {
+        let Joints {
+            hip, knee, ankle, ball, clavicle, shoulder, elbow, wrist, knuckle, spine: column, ..
+        } = self.joints();
+
+        let mut joints: Vec<(String, Option<usize>, Vec3)> = vec![("humanoid_root".into(), None, column[0])];
         for (prefix, side) in [("l", 1.0), ("r", -1.0)] {
             let first = joints.len();
             for (k, (name, at)) in
@@ -88,12 +172,12 @@ impl Proportions {
         }
         let spine = joints.len();
         for (k, (name, at)) in [
-            ("vl5", centre(0.597, -0.008)),
-            ("vl1", centre(0.660, -0.012)),
-            ("vt6", centre(0.740, -0.020)),
-            ("vc7", centre(0.850, -0.018)),
-            ("vc4", centre(0.880, -0.008)),
-            ("skullbase", centre(0.912, -0.002)),
+            ("vl5", column[1]),
+            ("vl1", column[2]),
+            ("vt6", column[3]),
+            ("vc7", column[4]),
+            ("vc4", column[5]),
+            ("skullbase", column[6]),
         ]
         .into_iter()
         .enumerate()

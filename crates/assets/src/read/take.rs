@@ -1,1 +1,117 @@
 //! Takes from safetensors files.
+
+use crate::tensors::TensorReader;
+use crate::write::take::{FORMAT, VERSION};
+use crate::{Error, FrameReport, Result, RootFrame, Take};
+use glam::{Affine3A, DVec3, Vec3};
+use std::path::Path;
+
+impl Take {
+    /// Reads a take and checks shapes, indices and that every number is finite.
+    pub fn read(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let mut file = TensorReader::open(path, &bytes, FORMAT, VERSION)?;
+        let [frames, vertices, three] = file.shape("positions");
+        let [triangles, _] = file.shape("triangles");
+        let [_, joints, _] = file.shape("bones");
+        if three != 3 || frames == 0 || vertices == 0 {
+            file.fault(format!("array `positions` is {frames} × {vertices} × {three}: nothing to use"));
+        }
+        let fps: f64 = file.parsed("fps");
+        if !(fps.is_finite() && fps > 0.0) {
+            file.fault(format!("{fps} frames per second"));
+        }
+        let stop_frame = file.text("stop_frame").and_then(|s| s.parse().ok());
+        let notes = file.text("notes").and_then(|s| serde_json::from_str(s).ok()).unwrap_or_default();
+        let take = Self {
+            clip: file.text("clip").unwrap_or_default().to_string(),
+            fps,
+            triangles: file.indices("triangles", &[triangles, 3], vertices).as_chunks::<3>().0.to_vec(),
+            positions: file
+                .f32s("positions", &[frames, vertices, 3])
+                .as_chunks::<3>()
+                .0
+                .iter()
+                .map(|p| Vec3::from_array(*p))
+                .collect(),
+            vertices,
+            bones: file
+                .f32s("bones", &[frames, joints, 12])
+                .as_chunks::<12>()
+                .0
+                .iter()
+                .map(Affine3A::from_cols_array)
+                .collect(),
+            joints,
+            roots: file
+                .f64s("roots", &[frames, 4])
+                .as_chunks::<4>()
+                .0
+                .iter()
+                .map(|r| RootFrame { position: DVec3::new(r[0], r[1], r[2]), heading: r[3] })
+                .collect(),
+            reports: file
+                .f32s("reports", &[frames, 5])
+                .as_chunks::<5>()
+                .0
+                .iter()
+                .map(|r| FrameReport {
+                    ms: r[0],
+                    substeps: r[1] as u32,
+                    retries: r[2] as u32,
+                    max_stretch_percent: r[3],
+                    deepest_mm: r[4],
+                })
+                .collect(),
+            stop_frame,
+            notes,
+        };
+        file.finish(take)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn small() -> Take {
+        Take {
+            clip: "walk".into(),
+            fps: 30.0,
+            triangles: vec![[0, 1, 2]],
+            positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z, Vec3::X, Vec3::Y],
+            vertices: 3,
+            bones: vec![Affine3A::IDENTITY, Affine3A::from_translation(Vec3::X)],
+            joints: 1,
+            roots: vec![RootFrame { position: DVec3::ZERO, heading: 0.1 }; 2],
+            reports: vec![FrameReport { ms: 1.0, substeps: 4, ..FrameReport::default() }; 2],
+            stop_frame: Some(1),
+            notes: vec![("fabric".into(), "cotton".into())],
+        }
+    }
+
+    #[test]
+    fn a_take_survives_its_file() {
+        let dir = std::env::temp_dir().join(format!("toile-take-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let path = dir.join("a.take");
+        small().write(&path).unwrap();
+        assert_eq!(Take::read(&path).unwrap(), small());
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+
+    #[test]
+    fn every_fault_of_a_take_is_named_at_once() {
+        let dir = std::env::temp_dir().join(format!("toile-take-bad-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let path = dir.join("a.take");
+        let mut take = small();
+        take.positions[4].y = f32::NAN;
+        take.triangles[0][2] = 7;
+        take.write(&path).unwrap();
+        let fault = Take::read(&path).unwrap_err().to_string();
+        assert!(fault.contains("positions") && fault.contains("entry 13"), "{fault}");
+        assert!(fault.contains("triangles") && fault.contains('7'), "{fault}");
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+}

@@ -1,12 +1,31 @@
-//! Motion of one skeleton carried to another.
+//! Motion of one skeleton carried to another: different names, rest poses, proportions and joint counts.
+//!
+//! Rotations are carried over in the world and relative to the rest poses, which are first brought to agree
+//! limb by limb ([`rest`]); the hips' travel is scaled by the length of the legs; arms are spread until the
+//! hands clear the hips ([`arms`]); feet that stand in the source stand in the result ([`feet`]).
 
-use crate::{Body, Motion, Result, Role};
+mod arms;
+mod feet;
+mod leg;
+mod rest;
+
+use crate::{Body, Error, Humanoid, Motion, Pose, Result, Role, Transform};
+use glam::{Quat, Vec3};
 
 /// How to carry a motion over.
-#[derive(Clone, Debug, PartialEq, Default)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct RetargetSettings {
     /// Constant outward rotation of the upper arms in degrees; found from the body when not given.
     pub arm_abduction_deg: Option<f32>,
+    /// Whether feet that stand still in the source are held to their place and to the ground. Without it the
+    /// clip is only shifted as a whole until the soles touch y = 0.
+    pub plant_feet: bool,
+}
+
+impl Default for RetargetSettings {
+    fn default() -> Self {
+        Self { arm_abduction_deg: None, plant_feet: true }
+    }
 }
 
 /// What was done.
@@ -20,14 +39,96 @@ pub struct RetargetReport {
     pub arm_abduction_deg: f32,
     /// Scale of the hips' travel.
     pub travel_scale: f32,
+    /// Constant shift along +Y that puts the soles on the ground, metres.
+    pub floor_shift: f32,
+    /// How far feet slide while they stand, 95th percentile over all stances, centimetres.
+    pub foot_slide_cm: f32,
+    /// The same before feet were held.
+    pub foot_slide_before_cm: f32,
+    /// How far the soles come under y = 0 at most, centimetres.
+    pub sole_depth_cm: f32,
+    /// How far standing soles are above or below y = 0, 95th percentile, centimetres.
+    pub stance_gap_cm: f32,
 }
 
-/// Carries `motion` over to `body`.
+/// Carries `motion` over to `body`. Both must be human enough: [`Humanoid::missing`] must be empty.
+///
+/// The result has the source's rate and number of frames. The motion's skeleton is `body`'s.
 pub fn retarget(
     motion: &Motion,
     body: &Body,
     settings: &RetargetSettings,
 ) -> Result<(Motion, RetargetReport)> {
-    let _ = settings;
-    Ok((Motion { skeleton: body.skeleton.clone(), ..motion.clone() }, RetargetReport::default()))
+    let (source, target) = (Humanoid::of(&motion.skeleton), Humanoid::of(&body.skeleton));
+    for (what, name, humanoid) in [("motion", &motion.name, &source), ("body", &body.name, &target)] {
+        let missing = humanoid.missing();
+        if !missing.is_empty() {
+            let names: Vec<String> = missing.iter().map(|r| format!("{r:?}")).collect();
+            return Err(Error::Invalid(format!(
+                "{what} `{name}` is not human enough to be retargeted: no joint was found for {}",
+                names.join(", ")
+            )));
+        }
+    }
+    let plan = rest::Plan::new(&motion.skeleton, &source, &body.skeleton, &target)?;
+    let mut track = SourceTrack::default();
+    let mut poses: Vec<Pose> = motion.poses.iter().map(|pose| plan.carry(pose, &mut track)).collect();
+
+    let chest = target.joint(Role::UpperChest).or(target.joint(Role::Chest)).or(target.joint(Role::Spine));
+    let arms = arms::Arms::new(body, &target, chest.unwrap_or(plan.target_hips), plan.target_forward);
+    let abduction = settings.arm_abduction_deg.unwrap_or_else(|| arms.least_abduction(&poses));
+    arms.spread(&mut poses, abduction);
+
+    let feet = feet::Feet::new(body, &target, &plan);
+    let planted = feet.plant(&mut poses, &track, motion.fps, settings.plant_feet);
+
+    let map = Role::ALL
+        .into_iter()
+        .filter_map(|role| {
+            let (s, t) = (source.joint(role)?, target.joint(role)?);
+            Some((role, motion.skeleton.joints[s].name.clone(), body.skeleton.joints[t].name.clone()))
+        })
+        .collect();
+    let report = RetargetReport {
+        map,
+        left_out: plan.unused().map(|j| motion.skeleton.joints[j].name.clone()).collect(),
+        arm_abduction_deg: abduction,
+        travel_scale: plan.scale,
+        ..planted
+    };
+    let motion = Motion::new(motion.name.clone(), motion.fps, body.skeleton.clone(), poses)?;
+    Ok((motion, report))
+}
+
+/// What the feet of the source do, in metres of the target: frame by frame, left then right.
+#[derive(Default)]
+struct SourceTrack {
+    heels: [Vec<Vec3>; 2],
+    balls: [Vec<Vec3>; 2],
+}
+
+/// World rotations and positions of one pose.
+struct World {
+    rotations: Vec<Quat>,
+    positions: Vec<Vec3>,
+}
+
+impl World {
+    /// Forward kinematics with the rotations kept as quaternions.
+    fn of(skeleton: &crate::Skeleton, locals: &[Transform]) -> Self {
+        let mut world =
+            Self { rotations: Vec::with_capacity(locals.len()), positions: Vec::with_capacity(locals.len()) };
+        for (joint, local) in skeleton.joints.iter().zip(locals) {
+            let (rotation, position) = match joint.parent {
+                None => (local.rotation, local.translation),
+                Some(p) => (
+                    world.rotations[p] * local.rotation,
+                    world.positions[p] + world.rotations[p] * local.translation,
+                ),
+            };
+            world.rotations.push(rotation);
+            world.positions.push(position);
+        }
+        world
+    }
 }

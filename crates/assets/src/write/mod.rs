@@ -4,9 +4,12 @@ pub mod bvh;
 pub mod glb;
 pub mod model;
 pub mod obj;
+mod partial;
 pub mod pc2;
 pub mod take;
 pub mod usd;
+
+pub use partial::Partial;
 
 use crate::{Error, Result};
 use std::io::Write;

@@ -1,1 +1,56 @@
 //! Models as `.toile` files.
+
+use crate::tensors::TensorWriter;
+use crate::{Model, ModelKind, Result};
+use std::path::Path;
+
+/// What a model's file calls itself.
+pub(crate) const FORMAT: &str = "toile-model";
+/// The newest layout.
+pub(crate) const VERSION: u32 = 1;
+
+impl Model {
+    /// Writes the model, all or nothing. Array names are the field names of [`Model`]; `b` and `c` are stacked.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        let (d, m, n, j) = (self.cloth_dims, self.body_dims, self.vertices, self.joints);
+        let mut file = TensorWriter::default();
+        file.text("format", FORMAT);
+        file.text("version", VERSION);
+        file.text("name", &self.name);
+        file.text("kind", kind_name(self.kind));
+        file.text("order", self.order);
+        file.text("fps", self.fps);
+        file.text("rho", self.certificate.rho);
+        file.text("gamma", self.certificate.gamma);
+        file.text("max_horizontal_m", self.inputs.max_horizontal_m);
+        file.text("max_vertical_m", self.inputs.max_vertical_m);
+        file.text("max_turn", self.inputs.max_turn);
+        file.text("notes", serde_json::to_string(&self.notes).unwrap_or_default());
+        file.u32s("triangles", &[self.triangles.len(), 3], self.triangles.iter().flatten().copied());
+        file.f32s("cloth_mean", &[n, 3], self.cloth_mean.iter().flat_map(|p| p.to_array()));
+        file.f32s("cloth_basis", &[3 * n, d], self.cloth_basis.iter().copied());
+        file.f32s("bones_mean", &[12 * j], self.bones_mean.iter().copied());
+        file.f32s("body_from_bones", &[m, 12 * j], self.body_from_bones.iter().copied());
+        file.f32s("a", &[d, m], self.a.iter().copied());
+        file.f32s("b", &[self.b.len(), d, d], self.b.iter().flatten().copied());
+        file.f32s("c", &[self.c.len(), d, 5], self.c.iter().flatten().copied());
+        file.f32s("bias", &[d], self.bias.iter().copied());
+        file.f32s("a0", &[d, m], self.a0.iter().copied());
+        file.f32s("bias0", &[d], self.bias0.iter().copied());
+        file.f32s("body_min", &[m], self.inputs.body_min.iter().copied());
+        file.f32s("body_max", &[m], self.inputs.body_max.iter().copied());
+        let memory = self.order * d;
+        file.f64s("certificate_p", &[memory, memory], self.certificate.p.iter().copied());
+        file.f32s("travel_bound_m", &[n], self.certificate.travel_bound_m.iter().copied());
+        file.write(path)
+    }
+}
+
+/// How a kind is written in files and on the command line.
+pub(crate) fn kind_name(kind: ModelKind) -> &'static str {
+    match kind {
+        ModelKind::A => "a",
+        ModelKind::B => "b",
+        ModelKind::C => "c",
+    }
+}

@@ -1,1 +1,99 @@
-//! Meshes as OBJ, one or a sequence.
+//! Meshes to OBJ files, single or one per frame.
+
+use super::write_atomically;
+use crate::{Error, Mesh, Result};
+use glam::Vec3;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Writes a mesh in its own vertex order, with texture coordinates where it has them.
+pub fn write_mesh(path: &Path, mesh: &Mesh) -> Result<()> {
+    write_frame(path, mesh, &mesh.positions)
+}
+
+/// Writes a mesh with other positions.
+pub fn write_frame(path: &Path, mesh: &Mesh, positions: &[Vec3]) -> Result<()> {
+    check(path, mesh, positions)?;
+    write_atomically(path, text(mesh, positions).as_bytes())
+}
+
+/// Writes a mesh with one group per part; triangles of one part must not be torn apart in the mesh's order
+/// for the groups to come out once each.
+pub fn write_groups(path: &Path, mesh: &Mesh, parts: &[(String, std::ops::Range<usize>)]) -> Result<()> {
+    check(path, mesh, &mesh.positions)?;
+    let mut out = vertices(mesh, &mesh.positions);
+    for (name, range) in parts {
+        let triangles = mesh.triangles.get(range.clone()).ok_or_else(|| {
+            Error::Invalid(format!("part `{name}` is triangles {range:?} of {}", mesh.triangles.len()))
+        })?;
+        let _ = writeln!(out, "g {}", name.replace(['\n', '\r'], " "));
+        faces(&mut out, triangles, !mesh.uvs.is_empty());
+    }
+    write_atomically(path, out.as_bytes())
+}
+
+/// Frames as `name_0001.obj`, `name_0002.obj` and so on.
+pub struct ObjSequence<'a> {
+    mesh: &'a Mesh,
+    folder: PathBuf,
+    stem: String,
+    next: u32,
+}
+
+impl<'a> ObjSequence<'a> {
+    /// A sequence beside `path`: `cache/dress.obj` gives `cache/dress_0001.obj` first.
+    pub fn new(path: &Path, mesh: &'a Mesh) -> Self {
+        let stem = path.file_stem().map_or("frame".into(), |s| s.to_string_lossy().into_owned());
+        Self { mesh, folder: path.parent().unwrap_or(Path::new("")).to_path_buf(), stem, next: 1 }
+    }
+
+    /// Writes the next frame and says where.
+    pub fn push(&mut self, positions: &[Vec3]) -> Result<PathBuf> {
+        let path = self.folder.join(format!("{}_{:04}.obj", self.stem, self.next));
+        write_frame(&path, self.mesh, positions)?;
+        self.next += 1;
+        Ok(path)
+    }
+}
+
+fn check(path: &Path, mesh: &Mesh, positions: &[Vec3]) -> Result<()> {
+    if positions.len() != mesh.positions.len() {
+        return Err(Error::Invalid(format!(
+            "{}: {} positions for a mesh of {} vertices",
+            path.display(),
+            positions.len(),
+            mesh.positions.len()
+        )));
+    }
+    match positions.iter().position(|p| !p.is_finite()) {
+        Some(v) => Err(Error::Invalid(format!("{}: vertex {v} is not finite; not written", path.display()))),
+        None => Ok(()),
+    }
+}
+
+fn text(mesh: &Mesh, positions: &[Vec3]) -> String {
+    let mut out = vertices(mesh, positions);
+    faces(&mut out, &mesh.triangles, !mesh.uvs.is_empty());
+    out
+}
+
+fn vertices(mesh: &Mesh, positions: &[Vec3]) -> String {
+    let mut out = String::with_capacity(positions.len() * 40 + mesh.triangles.len() * 30);
+    out.push_str("# metres, +Y up\n");
+    // The shortest text that reads back as the very same f32.
+    for p in positions {
+        let _ = writeln!(out, "v {} {} {}", p.x, p.y, p.z);
+    }
+    for uv in &mesh.uvs {
+        let _ = writeln!(out, "vt {} {}", uv.x, uv.y);
+    }
+    out
+}
+
+fn faces(out: &mut String, triangles: &[[u32; 3]], with_uv: bool) {
+    for tri in triangles {
+        let [a, b, c] = tri.map(|i| i as u64 + 1);
+        let _ =
+            if with_uv { writeln!(out, "f {a}/{a} {b}/{b} {c}/{c}") } else { writeln!(out, "f {a} {b} {c}") };
+    }
+}

@@ -1,0 +1,318 @@
+//! A body as a tailor sees it: girths, heights, and the taut surface that a tape would follow.
+//!
+//! The trunk is cut into level slices and each slice replaced by its convex hull, as a tape
+//! measure does. Arms are left out: by skin weights, except for what lies inside the shoulder joint.
+
+use crate::{Body, Error, Result, Role};
+use glam::{DVec2, DVec3};
+use std::f64::consts::TAU;
+
+/// Directions around the trunk: 0 is the front, a quarter the wearer's left, half the back.
+pub const AROUND: usize = 96;
+/// Distance of the slices in metres.
+const STEP: f64 = 0.005;
+
+/// Level rings around a vertical axis, each a radius for every direction; left and right agree.
+#[derive(Clone, Debug)]
+pub struct Shell {
+    /// Depth of the axis, which stands at x = 0.
+    pub axis_z: f64,
+    /// Height of the lowest ring.
+    low: f64,
+    rings: Vec<[f64; AROUND]>,
+}
+
+/// What is measured on a body.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// The taut trunk.
+    pub trunk: Shell,
+    /// Left shoulder joint.
+    pub shoulder: DVec3,
+    /// Where arm and trunk part.
+    pub armpit_y: f64,
+    /// Narrowest girth of the trunk.
+    pub waist_y: f64,
+    /// Widest girth above the waist.
+    pub bust_y: f64,
+    /// Widest girth below the waist.
+    pub hip_y: f64,
+    /// Height of the knees.
+    pub knee_y: f64,
+    /// Half the breadth of the neck.
+    pub neck_half: f64,
+}
+
+impl Form {
+    /// Measures a body in its bind pose.
+    pub fn of(body: &Body) -> Result<Self> {
+        let lacking = |what: &str| {
+            Error::Invalid(format!(
+                "no garment can be cut for body `{}`: {what}; clothes need a humanoid in an A-pose",
+                body.name
+            ))
+        };
+        let joint = |role: Role| {
+            let names: &[&str] = match role {
+                Role::LeftUpperArm => &["l_shoulder", "LeftArm"],
+                Role::RightUpperArm => &["r_shoulder", "RightArm"],
+                Role::LeftLowerLeg => &["l_knee", "LeftLeg"],
+                _ => &[],
+            };
+            let found = body.humanoid().joint(role);
+            let found = found.or_else(|| names.iter().find_map(|n| body.skeleton.find(n)));
+            let j = found.ok_or_else(|| lacking(&format!("no joint is its {role:?}")))?;
+            Ok::<_, Error>((j, body.joint_from_bind[j].inverse().translation.as_dvec3()))
+        };
+        let (left_arm, left) = joint(Role::LeftUpperArm)?;
+        let (right_arm, right) = joint(Role::RightUpperArm)?;
+        let hip = joint(Role::LeftUpperLeg)?.1;
+        let knee = joint(Role::LeftLowerLeg)?.1;
+        let shoulder = 0.5 * (left + right * DVec3::new(-1.0, 1.0, 1.0));
+
+        let mut of_arm = vec![false; body.skeleton.len()];
+        for (j, joint) in body.skeleton.joints.iter().enumerate() {
+            of_arm[j] = j == left_arm || j == right_arm || joint.parent.is_some_and(|p| of_arm[p]);
+        }
+        let positions: Vec<DVec3> = body.mesh.positions.iter().map(|p| p.as_dvec3()).collect();
+        let is_arm: Vec<bool> = (0..positions.len())
+            .map(|v| {
+                let weight: f32 = body.skin.row(v).filter(|&(j, _)| of_arm[j as usize]).map(|(_, w)| w).sum();
+                weight > 0.5
+            })
+            .collect();
+        let mut trunk = Vec::new();
+        let mut armpit_y = f64::INFINITY;
+        for tri in &body.mesh.triangles {
+            let corners = tri.map(|i| positions[i as usize]);
+            let arms = tri.iter().filter(|&&i| is_arm[i as usize]).count();
+            if arms == 0 || corners.iter().all(|p| p.x.abs() < shoulder.x) {
+                trunk.push(corners);
+            }
+            if arms == 1 || arms == 2 {
+                armpit_y = corners.iter().fold(armpit_y, |y, p| y.min(p.y));
+            }
+        }
+        if !armpit_y.is_finite() || armpit_y >= shoulder.y || armpit_y < hip.y {
+            return Err(lacking("its skin weights do not tell arms from trunk"));
+        }
+        let trunk = Shell::around(&trunk, shoulder.z.min(0.0).max(hip.z.min(0.0)));
+        let least = |from: f64, to: f64, sign: f64| {
+            let n = ((to - from) / STEP).floor().max(1.0) as usize;
+            (0..=n)
+                .map(|k| from + STEP * k as f64)
+                .min_by(|a, b| (sign * trunk.girth(*a)).total_cmp(&(sign * trunk.girth(*b))))
+                .unwrap_or(from)
+        };
+        // The natural waist: narrowest between navel and lowest rib. Wider limits would find the
+        // place under the bust on a body with a soft belly.
+        let spine = shoulder.y - hip.y;
+        let waist_y = least(hip.y + 0.30 * spine, hip.y + 0.42 * spine, 1.0);
+        let bust_y = least(waist_y + 0.08, armpit_y - 0.01, -1.0);
+        let hip_y = least(hip.y - 0.10, waist_y - 0.05, -1.0);
+        // The neck is the narrowest place between shoulders and skull.
+        let neck_half = (0..40)
+            .map(|k| trunk.ring(shoulder.y + STEP * f64::from(k))[AROUND / 4].x)
+            .filter(|r| *r > 0.02)
+            .fold(0.08, f64::min);
+        if trunk.girth(waist_y) < 0.2 || trunk.girth(bust_y) < 0.2 {
+            return Err(lacking("its trunk has no girth"));
+        }
+        Ok(Self { trunk, shoulder, armpit_y, waist_y, bust_y, hip_y, knee_y: knee.y, neck_half })
+    }
+}
+
+impl Shell {
+    /// Hulls of the slices of some triangles, seen from the axis.
+    fn around(triangles: &[[DVec3; 3]], axis_z: f64) -> Self {
+        let all = || triangles.iter().flatten();
+        let low = all().map(|p| p.y).fold(f64::INFINITY, f64::min);
+        let high = all().map(|p| p.y).fold(f64::NEG_INFINITY, f64::max);
+        let count = ((high - low) / STEP).max(0.0) as usize + 1;
+        let mut slices: Vec<Vec<DVec2>> = vec![Vec::new(); count];
+        for tri in triangles {
+            for k in 0..3 {
+                let (a, b) = (tri[k], tri[(k + 1) % 3]);
+                let (a, b) = if a.y < b.y { (a, b) } else { (b, a) };
+                let first = ((a.y - low) / STEP).ceil().max(0.0) as usize;
+                for (s, slice) in slices.iter_mut().enumerate().skip(first) {
+                    let y = low + STEP * s as f64;
+                    if y > b.y {
+                        break;
+                    }
+                    let p = a.lerp(b, if b.y > a.y { (y - a.y) / (b.y - a.y) } else { 0.0 });
+                    slice.push(DVec2::new(p.x, p.z - axis_z));
+                    slice.push(DVec2::new(-p.x, p.z - axis_z));
+                }
+            }
+        }
+        let rings = slices.iter().map(|s| radii(&hull(s))).collect();
+        Self { axis_z, low, rings }
+    }
+
+    /// The ring at a height moved outwards by `gap`, as a shell of its own that has it at every height.
+    pub fn hoop(&self, y: f64, gap: f64) -> Self {
+        Self { axis_z: self.axis_z, low: y, rings: vec![widen(&self.radii(y), gap)] }
+    }
+
+    /// Everything within `gap` of this shell.
+    pub fn grown(&self, gap: f64) -> Self {
+        let reach = (gap / STEP).floor() as i64;
+        let rings = (0..self.rings.len() as i64 + reach)
+            .map(|s| {
+                let mut out = [0.0f64; AROUND];
+                for d in -reach..=reach {
+                    let Some(ring) = usize::try_from(s + d).ok().and_then(|k| self.rings.get(k)) else {
+                        continue;
+                    };
+                    // The slice of a ball at height d: what remains of the gap to grow sideways.
+                    let side = (gap * gap - (d as f64 * STEP).powi(2)).max(0.0).sqrt();
+                    for (o, r) in out.iter_mut().zip(widen(ring, side)) {
+                        *o = o.max(r);
+                    }
+                }
+                out
+            })
+            .collect();
+        Self { axis_z: self.axis_z, low: self.low, rings }
+    }
+
+    /// The same shell with the hollows under the shoulders filled: from height `from` up to `to`, the
+    /// sides do not draw in. A sleeveless bodice hangs straight there, it does not follow the armpit.
+    pub fn filled_under_arms(&self, from: f64, to: f64) -> Self {
+        let base = self.radii(from);
+        let mut out = self.clone();
+        for (s, ring) in out.rings.iter_mut().enumerate() {
+            let y = self.low + STEP * s as f64;
+            if y < from || y > to {
+                continue;
+            }
+            let low = smoothstep(to, to - 0.05, y);
+            for (i, r) in ring.iter_mut().enumerate() {
+                let aside = smoothstep(0.55, 0.85, direction(i).x.abs());
+                *r = r.max(base[i] * low * aside);
+            }
+        }
+        out
+    }
+
+    /// Radii at a height, between the two nearest rings.
+    pub fn radii(&self, y: f64) -> [f64; AROUND] {
+        let at = ((y - self.low) / STEP).clamp(0.0, (self.rings.len() - 1) as f64);
+        let k = at.floor() as usize;
+        let (a, b) = (&self.rings[k], &self.rings[(k + 1).min(self.rings.len() - 1)]);
+        std::array::from_fn(|i| a[i] + (b[i] - a[i]) * (at - k as f64))
+    }
+
+    /// Points `(x, z)` of the ring at a height, in world coordinates.
+    pub fn ring(&self, y: f64) -> [DVec2; AROUND] {
+        let radii = self.radii(y);
+        std::array::from_fn(|i| direction(i) * radii[i] + DVec2::new(0.0, self.axis_z))
+    }
+
+    /// How far a point is outside the shell, measured level from the axis.
+    pub fn level(&self, p: DVec3) -> f64 {
+        let flat = DVec2::new(p.x, p.z - self.axis_z);
+        let turn = (flat.x.atan2(flat.y) / TAU).rem_euclid(1.0) * AROUND as f64;
+        let i = turn.floor() as usize % AROUND;
+        let up = ((p.y - self.low) / STEP).clamp(0.0, (self.rings.len() - 1) as f64);
+        let k = up.floor() as usize;
+        let at = |k: usize| {
+            let ring = &self.rings[k.min(self.rings.len() - 1)];
+            ring[i] + (ring[(i + 1) % AROUND] - ring[i]) * (turn - turn.floor())
+        };
+        flat.length() - (at(k) + (at(k + 1) - at(k)) * (up - k as f64))
+    }
+
+    /// Moves a point the shortest way (to first order) to where its level is `to`.
+    pub fn bring(&self, p: DVec3, to: f64) -> DVec3 {
+        const D: f64 = 0.004;
+        let slope = DVec3::from_array(
+            [DVec3::X, DVec3::Y, DVec3::Z]
+                .map(|e| (self.level(p + e * D) - self.level(p - e * D)) / (2.0 * D)),
+        );
+        p - slope * ((self.level(p) - to) / slope.length_squared().max(0.25))
+    }
+
+    /// Length of the ring at a height.
+    pub fn girth(&self, y: f64) -> f64 {
+        let ring = self.ring(y);
+        (0..AROUND).map(|i| ring[i].distance(ring[(i + 1) % AROUND])).sum()
+    }
+}
+
+/// 0 at `a`, 1 at `b`, level at both.
+pub fn smoothstep(a: f64, b: f64, x: f64) -> f64 {
+    let t = ((x - a) / (b - a)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
+}
+
+/// Direction `i` as `(x, z)`.
+fn direction(i: usize) -> DVec2 {
+    let (sin, cos) = (TAU * i as f64 / AROUND as f64).sin_cos();
+    DVec2::new(sin, cos)
+}
+
+/// A ring moved outwards along its normals.
+fn widen(ring: &[f64; AROUND], gap: f64) -> [f64; AROUND] {
+    if ring.iter().all(|r| *r <= 0.0) {
+        return *ring;
+    }
+    let points: Vec<DVec2> = (0..AROUND)
+        .flat_map(|i| {
+            let (before, after) = ((i + AROUND - 1) % AROUND, (i + 1) % AROUND);
+            let p = direction(i) * ring[i];
+            let along = direction(after) * ring[after] - direction(before) * ring[before];
+            // Directions turn clockwise seen from above in (x, z), so outside is on the left.
+            [p, p + DVec2::new(-along.y, along.x).normalize_or_zero() * gap]
+        })
+        .collect();
+    radii(&hull(&points))
+}
+
+/// Convex hull, counter-clockwise (Andrew's monotone chain).
+fn hull(points: &[DVec2]) -> Vec<DVec2> {
+    let mut sorted = points.to_vec();
+    sorted.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
+    sorted.dedup();
+    if sorted.len() < 3 {
+        return Vec::new();
+    }
+    let mut hull: Vec<DVec2> = Vec::new();
+    for pass in 0..2 {
+        let base = hull.len();
+        let mut add = |p: DVec2| {
+            while hull.len() >= base + 2 {
+                let (a, b) = (hull[hull.len() - 2], hull[hull.len() - 1]);
+                if (b - a).perp_dot(p - b) > 0.0 {
+                    break;
+                }
+                hull.pop();
+            }
+            hull.push(p);
+        };
+        if pass == 0 {
+            sorted.iter().for_each(|p| add(*p));
+        } else {
+            sorted.iter().rev().for_each(|p| add(*p));
+        }
+        hull.pop();
+    }
+    hull
+}
+
+/// Distance from the origin to a convex polygon in every direction; zero where it does not reach.
+fn radii(polygon: &[DVec2]) -> [f64; AROUND] {
+    std::array::from_fn(|i| {
+        let d = direction(i);
+        let mut far = 0.0f64;
+        for k in 0..polygon.len() {
+            let (a, b) = (polygon[k], polygon[(k + 1) % polygon.len()]);
+            let (sa, sb) = (d.perp_dot(a), d.perp_dot(b));
+            if (sa <= 0.0) != (sb <= 0.0) {
+                far = far.max(d.dot(a.lerp(b, sa / (sa - sb))));
+            }
+        }
+        far
+    })
+}

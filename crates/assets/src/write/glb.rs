@@ -1,1 +1,0 @@
-//! Characters with animations, and cloth as morph targets, as binary glTF.

@@ -1,0 +1,172 @@
+//! Garments from small files of every kind of unit, axis and rest shape.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use toile_assets::read::Loaded;
+use toile_assets::read::garment::{RestChoice, read_garment};
+use toile_assets::{Garment, PinTarget, RestSource};
+
+const AROUND: usize = 12;
+const RINGS: usize = 8;
+const RADIUS: f32 = 0.25;
+
+/// A skirt of two panels from 1.05 m down to 0.55 m, sewn at both sides; texture coordinates are the flat
+/// panels, times `uv`. The front panel is drawn from its wrong side.
+fn skirt(point: impl Fn([f32; 3]) -> [f32; 3], uv: f32) -> String {
+    let mut text = String::from("o skirt\n");
+    for r in 0..=RINGS {
+        for k in 0..AROUND {
+            let a = std::f32::consts::TAU * k as f32 / AROUND as f32;
+            let [x, y, z] =
+                point([RADIUS * a.cos(), 1.05 - 0.5 * r as f32 / RINGS as f32, -RADIUS * a.sin()]);
+            writeln!(text, "v {x} {y} {z}").unwrap();
+        }
+    }
+    let edge = 2.0 * RADIUS * (std::f32::consts::PI / AROUND as f32).sin();
+    for (panel, sign) in [("front", -1.0), ("back", 1.0)] {
+        for r in 0..=RINGS {
+            for k in 0..=AROUND / 2 {
+                let [u, v] = [sign * edge * k as f32, -0.5 * r as f32 / RINGS as f32].map(|x| uv * x);
+                writeln!(text, "vt {u} {v}").unwrap();
+            }
+        }
+        writeln!(text, "g {panel}").unwrap();
+        let (side, first) =
+            if panel == "front" { (AROUND / 2, 0) } else { (0, (RINGS + 1) * (AROUND / 2 + 1)) };
+        for r in 0..RINGS {
+            for k in 0..AROUND / 2 {
+                let corner = |k: usize, r: usize| {
+                    let v = r * AROUND + (side + k) % AROUND + 1;
+                    format!("{v}/{}", first + r * (AROUND / 2 + 1) + k + 1)
+                };
+                let [a, b, c, d] = [corner(k, r), corner(k, r + 1), corner(k + 1, r + 1), corner(k + 1, r)];
+                writeln!(text, "f {a} {b} {c} {d}").unwrap();
+            }
+        }
+    }
+    text
+}
+
+fn folder(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn read(name: &str, text: &str, json: Option<&str>) -> Loaded<Garment> {
+    let path = folder(name).join("skirt.obj");
+    std::fs::write(&path, text).unwrap();
+    if let Some(json) = json {
+        std::fs::write(path.with_extension("json"), json).unwrap();
+    }
+    read_garment(&path, RestChoice::Auto, None).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn a_pattern_in_metres_gives_panels_seams_and_pins() {
+    let waist: Vec<String> = (0..AROUND).map(|k| k.to_string()).collect();
+    let json = format!(r#"{{"labels": {{"waist": [{}]}}}}"#, waist.join(","));
+    let loaded = read("pattern", &skirt(|p| p, 1.0), Some(&json));
+    let g = &loaded.value;
+    assert_eq!(g.sim.positions.len(), AROUND * (RINGS + 1));
+    assert_eq!(g.render.positions.len(), (AROUND + 2) * (RINGS + 1));
+    assert_eq!(g.rest_source, RestSource::Uv);
+    let names: Vec<_> = g.panels.iter().map(|p| (p.name.as_str(), p.count)).collect();
+    assert_eq!(names, [("front", 96), ("back", 96)]);
+    assert_eq!(g.seams.len(), 2);
+    for seam in &g.seams {
+        assert_eq!((seam.name.as_str(), seam.vertices.len(), seam.gather), ("front – back", RINGS + 1, 1.0));
+        assert!(seam.lengths.iter().all(|l| (l - 0.5).abs() < 1e-5), "{:?}", seam.lengths);
+        // In order along the seam.
+        let heights: Vec<f32> = seam.vertices.iter().map(|v| g.sim.positions[*v as usize].y).collect();
+        assert!(heights.is_sorted() || heights.iter().rev().is_sorted(), "{heights:?}");
+    }
+    assert_eq!(g.pins.len(), 1);
+    assert_eq!((g.pins[0].vertices.len(), &g.pins[0].target), (AROUND, &PinTarget::Body));
+    assert!(g.pins[0].vertices.iter().all(|v| g.sim.positions[*v as usize].y > 1.04));
+    // Flat areas are those of the mesh, and positive also where the panel was drawn from behind.
+    for t in 0..g.rest.len() {
+        assert!((g.rest_area(t) / g.sim.triangle_area(t) - 1.0).abs() < 1e-3);
+        // The grain runs down the skirt: vertical edges stay vertical.
+        let flat = g.rest[t].map(|p| p.y);
+        let high = g.sim.triangles[t].map(|i| g.sim.positions[i as usize].y);
+        assert!((0..3).all(|k| ((flat[k] - flat[0]) - (high[k] - high[0])).abs() < 1e-5));
+    }
+    // Render vertices sit on their simulation vertices.
+    for (r, s) in g.sim_from_render.iter().enumerate() {
+        assert_eq!(g.render.positions[r], g.sim.positions[*s as usize]);
+    }
+}
+
+#[test]
+fn units_and_axes_are_guessed_and_said() {
+    let metres = read("metres", &skirt(|p| p, 1.0), None);
+    assert!(!metres.notes.iter().any(|n| n.contains("guessed")), "{:?}", metres.notes);
+    for (name, text, said) in [
+        ("centimetres", skirt(|p| p.map(|x| 100.0 * x), 100.0), "centimetres"),
+        ("centimetres_uv_in_metres", skirt(|p| p.map(|x| 100.0 * x), 1.0), "centimetres"),
+        ("inches", skirt(|p| p.map(|x| x / 0.0254), 1.0), "inches"),
+        ("z_up", skirt(|[x, y, z]| [x, -z, y], 1.0), "+Z"),
+    ] {
+        let loaded = read(name, &text, None);
+        assert!(loaded.notes.iter().any(|n| n.contains(said)), "{name}: {:?}", loaded.notes);
+        assert_eq!(loaded.value.rest_source, RestSource::Uv, "{name}: {:?}", loaded.notes);
+        for (a, b) in loaded.value.sim.positions.iter().zip(&metres.value.sim.positions) {
+            assert!(a.distance(*b) < 1e-4, "{name}: {a} {b}");
+        }
+        let flat: f32 = (0..loaded.value.rest.len()).map(|t| loaded.value.rest_area(t)).sum();
+        assert!((flat / metres.value.sim.area() - 1.0).abs() < 0.01, "{name}: {flat}");
+    }
+}
+
+#[test]
+fn texture_atlases_are_not_taken_for_patterns() {
+    let loaded = read("atlas", &skirt(|p| p, 0.4), None);
+    assert_eq!(loaded.value.rest_source, RestSource::Mesh);
+    assert!(loaded.notes.iter().any(|n| n.contains("16.0 %")), "{:?}", loaded.notes);
+    let g = &loaded.value;
+    for t in 0..g.rest.len() {
+        let flat = g.rest[t];
+        let solid = g.sim.triangles[t].map(|i| g.sim.positions[i as usize]);
+        for k in 0..3 {
+            let (a, b) = (flat[k].distance(flat[(k + 1) % 3]), solid[k].distance(solid[(k + 1) % 3]));
+            assert!((a - b).abs() < 1e-6);
+        }
+        assert!(g.rest_area(t) > 0.0);
+    }
+    let path = folder("forced").join("skirt.obj");
+    std::fs::write(&path, skirt(|p| p, 0.4)).unwrap();
+    let forced = read_garment(&path, RestChoice::Uv, None).unwrap();
+    assert_eq!(forced.value.rest_source, RestSource::Uv);
+    let front = read_garment(&path, RestChoice::Mesh, Some("front")).unwrap();
+    assert_eq!(front.value.sim.triangles.len(), 96);
+    assert_eq!(front.value.sim.components().1, 1);
+}
+
+#[test]
+fn faults_name_the_file_and_the_place() {
+    let folder = folder("faults");
+    let path = folder.join("skirt.obj");
+    std::fs::write(&path, skirt(|p| p, 1.0)).unwrap();
+    for (json, place) in [
+        ("{", "line 1"),
+        (r#"{"labels": {"waist": 3}}"#, "labels.waist"),
+        (r#"{"labels": {"waist": [0, 5000]}}"#, "labels.waist: 5000"),
+        (r#"{"labels": {"waist": [-1]}}"#, "labels.waist: -1"),
+    ] {
+        std::fs::write(path.with_extension("json"), json).unwrap();
+        let fault = read_garment(&path, RestChoice::Auto, None).unwrap_err().to_string();
+        assert!(fault.contains("skirt.json") && fault.contains(place), "{fault}");
+    }
+    std::fs::write(path.with_extension("json"), r#"{"note": "something else"}"#).unwrap();
+    assert!(read_garment(&path, RestChoice::Auto, None).unwrap().value.pins.is_empty());
+    let bare = folder.join("bare.obj");
+    std::fs::write(&bare, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").unwrap();
+    let fault = read_garment(&bare, RestChoice::Uv, None).unwrap_err().to_string();
+    assert!(fault.contains("no texture coordinates"), "{fault}");
+    std::fs::write(&bare, "v 0 0 0\nv 0 0 0\nv 0 0 0\nf 1 2 3\n").unwrap();
+    assert!(read_garment(&bare, RestChoice::Auto, None).unwrap_err().to_string().contains("bare.obj"));
+    assert!(read_garment(&folder.join("none.obj"), RestChoice::Auto, None).is_err());
+    assert!(read_garment(&folder.join("none.fbx"), RestChoice::Auto, None).is_err());
+}

@@ -1,0 +1,174 @@
+//! The motion model as one ridge regression (eq. 3 to 6).
+
+use crate::sequence::{Sequence, root_change};
+use crate::{Error, Settings};
+use faer::linalg::solvers::Solve;
+use faer::{Mat, Side};
+use toile_assets::ModelKind;
+
+/// Which numbers go in, block by block: `x_t`, then `y_{t−1} … y_{t−N}`, then `z_{t,t−N} … z_{t−N+1,t−N}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub body: usize,
+    pub cloth: usize,
+    pub order: usize,
+    pub metas: usize,
+}
+
+impl Layout {
+    pub fn new(settings: &Settings, body: usize, cloth: usize) -> Self {
+        let order = if settings.kind == ModelKind::A { 0 } else { settings.order };
+        let metas = if settings.kind == ModelKind::C { order } else { 0 };
+        Self { body, cloth, order, metas }
+    }
+
+    /// The order-0 model that starts the recursion.
+    pub fn bootstrap(&self) -> Self {
+        Self { order: 0, metas: 0, ..*self }
+    }
+
+    pub fn features(&self) -> usize {
+        self.body + self.order * self.cloth + 5 * self.metas
+    }
+
+    /// `(first, length)` of each block.
+    fn blocks(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let histories = (0..self.order).map(|i| (self.body + i * self.cloth, self.cloth));
+        let first = self.body + self.order * self.cloth;
+        [(0, self.body)].into_iter().chain(histories).chain((0..self.metas).map(move |i| (first + 5 * i, 5)))
+    }
+
+    /// Features of one window that ends at frame `t`.
+    fn window(&self, s: &Sequence, t: usize, out: &mut [f64]) {
+        for k in 0..self.body {
+            out[k] = s.x[(k, t)];
+        }
+        for i in 1..=self.order {
+            for k in 0..self.cloth {
+                out[self.body + (i - 1) * self.cloth + k] = s.y[(k, t - i)];
+            }
+        }
+        let first = self.body + self.order * self.cloth;
+        for i in 0..self.metas {
+            let z = root_change(&s.roots[t - i], &s.roots[t - self.order]);
+            out[first + 5 * i..first + 5 * (i + 1)].copy_from_slice(&z);
+        }
+    }
+}
+
+/// Sums over windows that a fit of any ridge strength needs; its size does not depend on how many there were.
+pub(crate) struct Normal {
+    layout: Layout,
+    windows: usize,
+    gram: Mat<f64>,
+    cross: Mat<f64>,
+    feature_sum: Vec<f64>,
+    target_sum: Vec<f64>,
+}
+
+/// A fitted map from features to the next cloth state.
+pub(crate) struct Fit {
+    /// `cloth × features`.
+    pub weights: Mat<f64>,
+    pub bias: Vec<f64>,
+}
+
+impl Normal {
+    pub fn new(layout: Layout) -> Self {
+        let f = layout.features();
+        Self {
+            layout,
+            windows: 0,
+            gram: Mat::zeros(f, f),
+            cross: Mat::zeros(layout.cloth, f),
+            feature_sum: vec![0.0; f],
+            target_sum: vec![0.0; layout.cloth],
+        }
+    }
+
+    pub fn windows(&self) -> usize {
+        self.windows
+    }
+
+    /// Adds all windows of a sequence; they never cross into another one.
+    pub fn add(&mut self, s: &Sequence) {
+        let order = self.layout.order;
+        if s.len() <= order {
+            return;
+        }
+        let count = s.len() - order;
+        let f = self.layout.features();
+        let mut features = Mat::<f64>::zeros(f, count);
+        let mut window = vec![0.0; f];
+        for w in 0..count {
+            self.layout.window(s, order + w, &mut window);
+            for (k, value) in window.iter().enumerate() {
+                features[(k, w)] = *value;
+                self.feature_sum[k] += value;
+            }
+            for k in 0..self.layout.cloth {
+                self.target_sum[k] += s.y[(k, order + w)];
+            }
+        }
+        let targets = s.y.subcols(order, count);
+        self.gram += &features * features.transpose();
+        self.cross += targets * features.transpose();
+        self.windows += count;
+    }
+
+    /// Ridge with an unpenalised bias; every block is weighed by its own variance, or `C` would be killed.
+    pub fn fit(&self, ridge: f64) -> Result<Fit, Error> {
+        let all: Vec<usize> = (0..self.layout.features()).collect();
+        self.fit_some(ridge, &all, None)
+    }
+
+    /// The same fit with the history matrices given: only pose, root terms and bias are free.
+    pub fn refit(&self, ridge: f64, fixed: &Fit) -> Result<Fit, Error> {
+        let history = self.layout.body..self.layout.body + self.layout.order * self.layout.cloth;
+        let free: Vec<usize> = (0..self.layout.features()).filter(|k| !history.contains(k)).collect();
+        self.fit_some(ridge, &free, Some(fixed))
+    }
+
+    fn fit_some(&self, ridge: f64, free: &[usize], fixed: Option<&Fit>) -> Result<Fit, Error> {
+        let n = self.windows as f64;
+        let centred = |i: usize, j: usize| self.gram[(i, j)] - self.feature_sum[i] * self.feature_sum[j] / n;
+        let mut penalty = vec![0.0; self.layout.features()];
+        for (first, length) in self.layout.blocks() {
+            let variance: f64 =
+                (first..first + length).map(|k| centred(k, k)).sum::<f64>() / length.max(1) as f64;
+            penalty[first..first + length].fill(ridge * variance.max(1e-12 * n));
+        }
+        let d = self.layout.cloth;
+        let mut weights = fixed.map_or_else(|| Mat::zeros(d, self.layout.features()), |f| f.weights.clone());
+        free.iter().for_each(|&k| (0..d).for_each(|r| weights[(r, k)] = 0.0));
+        // What the fixed columns already explain is taken from the right-hand side.
+        let explained = &weights * &self.gram;
+        let mean_part: Vec<f64> = (0..d)
+            .map(|r| (0..weights.ncols()).map(|k| weights[(r, k)] * self.feature_sum[k]).sum())
+            .collect();
+        let lhs = Mat::from_fn(free.len(), free.len(), |i, j| {
+            centred(free[i], free[j]) + if i == j { penalty[free[i]] } else { 0.0 }
+        });
+        let rhs = Mat::from_fn(free.len(), d, |i, r| {
+            let k = free[i];
+            self.cross[(r, k)]
+                - explained[(r, k)]
+                - (self.target_sum[r] - mean_part[r]) * self.feature_sum[k] / n
+        });
+        let factor = lhs.llt(Side::Lower).map_err(|e| Error::Numerical(format!("the regression: {e:?}")))?;
+        let solution = factor.solve(&rhs);
+        for (i, &k) in free.iter().enumerate() {
+            for r in 0..d {
+                weights[(r, k)] = solution[(i, r)];
+            }
+        }
+        let bias = (0..d)
+            .map(|r| {
+                let predicted: f64 =
+                    (0..weights.ncols()).map(|k| weights[(r, k)] * self.feature_sum[k]).sum();
+                (self.target_sum[r] - predicted) / n
+            })
+            .collect();
+        Ok(Fit { weights, bias })
+    }
+}

@@ -1,0 +1,55 @@
+//! What training may be told, and how it can fail.
+
+use toile_assets::ModelKind;
+
+/// Settings of a training run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// A, B or C.
+    pub kind: ModelKind,
+    /// Cloth frames of history; the paper's best is 2. Kind A always has 0.
+    pub order: usize,
+    /// Cloth dimensions; 64 is where the paper's test error is least.
+    pub cloth_dims: usize,
+    /// Body dimensions.
+    pub body_dims: usize,
+    /// Ridge strengths tried on clips held out of training, per standardised feature and frame.
+    pub ridges: Vec<f64>,
+    /// Frames the PCA looks at; more are thinned evenly, so memory is bounded by this and not by the takes.
+    pub pca_frames: usize,
+    /// Spectral radius the shipped matrices are brought under.
+    pub max_rho: f64,
+    /// Share by which the certified input box is wider than what training saw, on each side.
+    pub input_margin: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            kind: ModelKind::C,
+            order: 2,
+            cloth_dims: 64,
+            body_dims: 64,
+            ridges: vec![1e-6, 1e-5, 1e-4, 1e-3, 1e-2],
+            pca_frames: 4000,
+            // At 30 Hz this forgets a kick to 1/e in about 7 s: longer memory than any cloth has.
+            max_rho: 0.995,
+            input_margin: 0.1,
+        }
+    }
+}
+
+/// Why training did not work.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No takes, or none long enough for one window.
+    #[error("there is nothing to learn from: {0}")]
+    Empty(String),
+    /// Takes that do not belong together, each difference named.
+    #[error("the takes do not fit together:\n{}", .0.join("\n"))]
+    Mixed(Vec<String>),
+    /// A factorisation failed, which finite takes should not cause.
+    #[error("the numbers did not allow a fit: {0}")]
+    Numerical(String),
+}

@@ -1,0 +1,43 @@
+//! One error for the crate.
+
+/// Shorthand for results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a picture could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No driver answers.
+    #[error(
+        "no graphics adapter was found ({0}). On Debian or Ubuntu install the software driver with\n    \
+         sudo apt-get install -y mesa-vulkan-drivers"
+    )]
+    NoAdapter(String),
+    /// The driver refused or failed.
+    #[error("the graphics driver failed: {0}")]
+    Device(String),
+    /// The picture does not fit the device.
+    #[error("a picture of {width}×{height} pixels is not possible: {limit}")]
+    Size {
+        /// Asked for.
+        width: u32,
+        /// Asked for.
+        height: u32,
+        /// The limit in words.
+        limit: String,
+    },
+    /// What was to be drawn is not drawable.
+    #[error("{0}")]
+    Invalid(String),
+    /// PNG, GIF or another encoder failed.
+    #[error("could not encode the {what}: {why}")]
+    Encode {
+        /// `PNG`, `GIF`.
+        what: &'static str,
+        /// What the encoder said.
+        why: String,
+    },
+    /// The file could not be written.
+    #[error(transparent)]
+    Assets(#[from] toile_assets::Error),
+}

@@ -1,0 +1,498 @@
+//! The renderer: a small portrait studio on wgpu.
+//!
+//! **What it is for.** To judge cloth one must see folds, and folds show by light: a soft key light with
+//! shadows, ambient light that is kept off where something hangs above, and a rim that lifts the outline off
+//! the wall. All of it must run on a software driver in about a tenth of a second a frame, because that is
+//! what a build machine has; so there are three passes over the meshes and nothing over the whole screen twice.
+//!
+//! **Passes.**
+//! 1. *Key map*, 1024²: depth from the key light, orthographic around what is drawn.
+//! 2. *Sky map*, 256²: depth from straight above. Looked into with a wide filter it tells how much of the sky a
+//!    point sees, which stands in for ambient occlusion (under the chin, inside a skirt, around the feet).
+//! 3. *Main*, multisampled 4×, reversed depth: opaque items in the order of the scene, then ghosts, then ground
+//!    and wall, where nothing else is. Colours are linear until the target converts them to sRGB.
+//!
+//! **Depth consistency** (de Aguiar et al. 2010, §6.2) needs no pass of its own. Bodies come first; an item with
+//! `depth_slack_m` is drawn in two halves, its back faces as they are and its front faces with their depth
+//! moved towards the eye by the slack, so the ordinary depth test discards a cloth fragment iff
+//! `d_cloth − slack > d_body`. Body triangles that are always covered are left out by [`MeshHandle::without`].
+//!
+//! **What stays on the device.** Triangles are uploaded when a [`MeshHandle`] is first seen and dropped with its
+//! last clone; vertices are written every frame into buffers that are reused. Nothing in the passes knows where
+//! the picture goes: a window only brings another colour view in place of `Targets::resolved_view`, a GPU crowd
+//! only another vertex entry point that reads positions where the crowd wrote them.
+//!
+//! [`MeshHandle`]: crate::MeshHandle
+//! [`MeshHandle::without`]: crate::MeshHandle::without
+
+mod lights;
+mod pipelines;
+mod targets;
+mod upload;
+
+use crate::{Camera, Error, Image, Item, Result, Scene};
+use glam::{Mat4, Vec3, Vec4};
+use lights::MapView;
+use pipelines::{Draw, Layer, Pipelines};
+use targets::Targets;
+use upload::{Meshes, Uploaded};
+
+/// Fine enough that a hem's shadow is a line: 2–3 mm a texel around one person.
+const KEY_MAP: u32 = 1024;
+/// Coarse on purpose: it is only ever looked at through a filter of several centimetres.
+const SKY_MAP: u32 = 256;
+
+/// Draws scenes into pictures.
+pub struct Renderer {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    adapter: wgpu::AdapterInfo,
+    pipelines: Pipelines,
+    meshes: Meshes,
+    targets: Option<Targets>,
+    key_map: wgpu::TextureView,
+    sky_map: wgpu::TextureView,
+    frame_buffer: wgpu::Buffer,
+    key_buffer: wgpu::Buffer,
+    sky_buffer: wgpu::Buffer,
+    frame_group: wgpu::BindGroup,
+    key_group: wgpu::BindGroup,
+    sky_group: wgpu::BindGroup,
+    items: ItemSlots,
+}
+
+/// `Frame` of `frame.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct FrameUniform {
+    clip_from_world: Mat4,
+    key_from_world: Mat4,
+    sky_from_world: Mat4,
+    eye: Vec4,
+    key_direction: Vec4,
+    fill_direction: Vec4,
+    rim_direction: Vec4,
+    map_span_m: Vec4,
+    backdrop_top: Vec4,
+    backdrop_bottom: Vec4,
+    ground: Vec4,
+    centre: Vec4,
+    picture: Vec4,
+}
+
+/// `Item` of `surface.wgsl`; `shadow.wgsl` reads its first field.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct ItemUniform {
+    world_from_item: Mat4,
+    base: Vec4,
+    sheen: Vec4,
+    finish: Vec4,
+    depth: Vec4,
+}
+
+/// One uniform buffer for the items of a frame, at dynamic offsets.
+struct ItemSlots {
+    buffer: wgpu::Buffer,
+    group: wgpu::BindGroup,
+    stride: u32,
+    count: usize,
+}
+
+/// One draw of the main pass.
+struct Planned {
+    draw: Draw,
+    slot: usize,
+    mesh: usize,
+}
+
+impl Renderer {
+    /// Finds an adapter, a graphics card if there is one and a software driver if not.
+    pub fn new() -> Result<Self> {
+        pollster::block_on(Self::open(wgpu::InstanceDescriptor::new_without_display_handle_from_env()))
+    }
+
+    async fn open(descriptor: wgpu::InstanceDescriptor) -> Result<Self> {
+        let instance = wgpu::Instance::new(descriptor);
+        let adapter = instance
+            .request_adapter(&wgpu::RequestAdapterOptions {
+                power_preference: wgpu::PowerPreference::HighPerformance,
+                ..Default::default()
+            })
+            .await
+            .map_err(|e| Error::NoAdapter(e.to_string()))?;
+        let offered = adapter.limits();
+        let required_limits = wgpu::Limits {
+            max_texture_dimension_2d: offered.max_texture_dimension_2d,
+            max_buffer_size: offered.max_buffer_size,
+            max_storage_buffer_binding_size: offered.max_storage_buffer_binding_size,
+            ..wgpu::Limits::default()
+        };
+        let (device, queue) = adapter
+            .request_device(&wgpu::DeviceDescriptor {
+                label: Some("toile"),
+                required_limits,
+                ..Default::default()
+            })
+            .await
+            .map_err(|e| Error::Device(e.to_string()))?;
+        let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let renderer = Self::build(device, queue, adapter.get_info());
+        match scope.pop().await {
+            Some(e) => Err(Error::Device(e.to_string())),
+            None => Ok(renderer),
+        }
+    }
+
+    fn build(device: wgpu::Device, queue: wgpu::Queue, adapter: wgpu::AdapterInfo) -> Self {
+        let pipelines = Pipelines::new(&device);
+        let key_map = shadow_map(&device, "key map", KEY_MAP);
+        let sky_map = shadow_map(&device, "sky map", SKY_MAP);
+        let frame_buffer = uniform(&device, "frame", size_of::<FrameUniform>() as u64);
+        let key_buffer = uniform(&device, "key", 64);
+        let sky_buffer = uniform(&device, "sky", 64);
+        let compare = device.create_sampler(&wgpu::SamplerDescriptor {
+            label: Some("compare"),
+            mag_filter: wgpu::FilterMode::Linear,
+            min_filter: wgpu::FilterMode::Linear,
+            compare: Some(wgpu::CompareFunction::LessEqual),
+            ..Default::default()
+        });
+        let frame_group = group(
+            &device,
+            &pipelines.frame_layout,
+            &[
+                frame_buffer.as_entire_binding(),
+                wgpu::BindingResource::TextureView(&key_map),
+                wgpu::BindingResource::TextureView(&sky_map),
+                wgpu::BindingResource::Sampler(&compare),
+            ],
+        );
+        let key_group = group(&device, &pipelines.light_layout, &[key_buffer.as_entire_binding()]);
+        let sky_group = group(&device, &pipelines.light_layout, &[sky_buffer.as_entire_binding()]);
+        let items = ItemSlots::new(&device, &pipelines.item_layout, 16);
+        Self {
+            device,
+            queue,
+            adapter,
+            pipelines,
+            meshes: Meshes::default(),
+            targets: None,
+            key_map,
+            sky_map,
+            frame_buffer,
+            key_buffer,
+            sky_buffer,
+            frame_group,
+            key_group,
+            sky_group,
+            items,
+        }
+    }
+
+    /// What draws: for reports that state times.
+    pub fn adapter(&self) -> String {
+        format!("{} ({:?}, {})", self.adapter.name, self.adapter.backend, self.adapter.driver_info)
+    }
+
+    /// Draws one picture.
+    pub fn draw(&mut self, scene: &Scene<'_>, camera: &Camera, width: u32, height: u32) -> Result<Image> {
+        for (number, item) in scene.items.iter().enumerate() {
+            item.check(number)?;
+        }
+        camera.check()?;
+        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+        let validity = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let drawn = self.submit(scene, camera, width, height);
+        let faults = [pollster::block_on(validity.pop()), pollster::block_on(memory.pop())];
+        drawn?;
+        if let Some(fault) = faults.into_iter().flatten().next() {
+            self.targets = None;
+            return Err(Error::Device(fault.to_string()));
+        }
+        let Some(targets) = &self.targets else { return Err(Error::Device("no picture was made".into())) };
+        let mut image = targets.read(&self.device)?;
+        for label in &scene.labels {
+            label.write(&mut image, camera);
+        }
+        Ok(image)
+    }
+
+    fn submit(&mut self, scene: &Scene<'_>, camera: &Camera, width: u32, height: u32) -> Result<()> {
+        if self.targets.as_ref().is_none_or(|t| (t.width, t.height) != (width, height)) {
+            self.targets = None;
+            self.targets = Some(Targets::new(&self.device, width, height)?);
+        }
+
+        let (lo, hi) = scene.bounds();
+        let centre = 0.5 * (lo + hi);
+        let radius_m = (0.5 * (hi - lo).length()).max(0.05);
+        let key = lights::map_view(lights::KEY, centre, radius_m, KEY_MAP);
+        // From above only the plan of things counts, and the filter's reach around it.
+        let plan_m = 0.5 * Vec3::new(hi.x - lo.x, 0.0, hi.z - lo.z).length() + 0.3;
+        let sky = lights::map_view(Vec3::Y, centre, plan_m.max(0.5 * (hi.y - lo.y)), SKY_MAP);
+        let frame = frame_uniform(scene, camera, (width, height), (&key, &sky), centre, radius_m);
+        self.queue.write_buffer(&self.frame_buffer, 0, bytemuck::bytes_of(&frame));
+        self.queue.write_buffer(&self.key_buffer, 0, bytemuck::bytes_of(&key.clip_from_world));
+        self.queue.write_buffer(&self.sky_buffer, 0, bytemuck::bytes_of(&sky.clip_from_world));
+
+        self.meshes.begin_frame();
+        let mut uploads: Vec<Uploaded> = Vec::new();
+        let mut casting: Vec<(usize, usize)> = Vec::new();
+        let mut uniforms: Vec<ItemUniform> = Vec::new();
+        let (mut opaque, mut ghosts): (Vec<Planned>, Vec<Planned>) = (Vec::new(), Vec::new());
+        for item in &scene.items {
+            let Some(uploaded) = self.meshes.upload(&self.device, &self.queue, item) else { continue };
+            let mesh = uploads.len();
+            uploads.push(uploaded);
+            let slot = uniforms.len();
+            uniforms.push(item_uniform(item, 0.0));
+            let m = &item.material;
+            let mut plan = |list: &mut Vec<Planned>, cull, layer, slot| {
+                list.push(Planned { draw: Draw { cull, wire: m.wireframe, layer }, slot, mesh });
+            };
+            let cull = (!m.two_sided).then_some(wgpu::Face::Back);
+            if m.opacity < 1.0 {
+                plan(&mut ghosts, cull, Layer::GhostDepth, slot);
+                plan(&mut ghosts, cull, Layer::GhostColour, slot);
+                continue;
+            }
+            casting.push((slot, mesh));
+            if m.depth_slack_m > 0.0 {
+                uniforms.push(item_uniform(item, m.depth_slack_m));
+                if m.two_sided {
+                    plan(&mut opaque, Some(wgpu::Face::Front), Layer::Opaque, slot);
+                }
+                plan(&mut opaque, Some(wgpu::Face::Back), Layer::Opaque, slot + 1);
+            } else {
+                plan(&mut opaque, cull, Layer::Opaque, slot);
+            }
+        }
+        self.items.write(&self.device, &self.queue, &self.pipelines.item_layout, &uniforms);
+
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        self.map_pass(&mut encoder, &self.key_map, &self.key_group, &casting, &uploads);
+        self.map_pass(&mut encoder, &self.sky_map, &self.sky_group, &casting, &uploads);
+        let planned: Vec<Planned> = opaque.into_iter().chain(ghosts).collect();
+        self.main_pass(&mut encoder, scene, &planned, &uploads);
+        if let Some(targets) = &self.targets {
+            targets.copy_out(&mut encoder);
+        }
+        self.queue.submit([encoder.finish()]);
+        Ok(())
+    }
+
+    fn map_pass(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        map: &wgpu::TextureView,
+        light: &wgpu::BindGroup,
+        casting: &[(usize, usize)],
+        uploads: &[Uploaded],
+    ) {
+        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("map"),
+            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
+                view: map,
+                depth_ops: Some(wgpu::Operations {
+                    load: wgpu::LoadOp::Clear(1.0),
+                    store: wgpu::StoreOp::Store,
+                }),
+                stencil_ops: None,
+            }),
+            ..Default::default()
+        });
+        pass.set_pipeline(&self.pipelines.shadow);
+        pass.set_bind_group(0, light, &[]);
+        for &(slot, mesh) in casting {
+            let mesh = &uploads[mesh];
+            pass.set_bind_group(1, &self.items.group, &[self.items.offset(slot)]);
+            pass.set_vertex_buffer(0, mesh.vertices.slice(..));
+            pass.set_index_buffer(mesh.indices.slice(..), wgpu::IndexFormat::Uint32);
+            pass.draw_indexed(0..mesh.index_count, 0, 0..1);
+        }
+    }
+
+    fn main_pass(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        scene: &Scene<'_>,
+        planned: &[Planned],
+        uploads: &[Uploaded],
+    ) {
+        let Some(targets) = &self.targets else { return };
+        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("main"),
+            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+                view: &targets.colour,
+                depth_slice: None,
+                resolve_target: Some(&targets.resolved_view),
+                ops: wgpu::Operations {
+                    load: wgpu::LoadOp::Clear(wgpu::Color::BLACK),
+                    store: wgpu::StoreOp::Discard,
+                },
+            })],
+            depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
+                view: &targets.depth,
+                depth_ops: Some(wgpu::Operations {
+                    load: wgpu::LoadOp::Clear(0.0),
+                    store: wgpu::StoreOp::Discard,
+                }),
+                stencil_ops: None,
+            }),
+            ..Default::default()
+        });
+        pass.set_bind_group(0, &self.frame_group, &[]);
+        let ghosts_from = planned.iter().position(|p| p.draw.layer != Layer::Opaque).unwrap_or(planned.len());
+        for planned in &planned[..ghosts_from] {
+            self.pipelines.draw(&self.device, &mut pass, &self.items, planned, &uploads[planned.mesh]);
+        }
+        if scene.ground.is_some() {
+            pass.set_pipeline(&self.pipelines.ground);
+            pass.draw(0..6, 0..1);
+        }
+        pass.set_pipeline(&self.pipelines.backdrop);
+        pass.draw(0..3, 0..1);
+        for planned in &planned[ghosts_from..] {
+            self.pipelines.draw(&self.device, &mut pass, &self.items, planned, &uploads[planned.mesh]);
+        }
+    }
+}
+
+impl Pipelines {
+    fn draw(
+        &mut self,
+        device: &wgpu::Device,
+        pass: &mut wgpu::RenderPass<'_>,
+        items: &ItemSlots,
+        planned: &Planned,
+        mesh: &Uploaded,
+    ) {
+        pass.set_pipeline(&self.surface(device, planned.draw));
+        pass.set_bind_group(1, &items.group, &[items.offset(planned.slot)]);
+        if planned.draw.wire {
+            let corners = group(
+                device,
+                &self.corners_layout,
+                &[mesh.indices.as_entire_binding(), mesh.vertices.as_entire_binding()],
+            );
+            pass.set_bind_group(2, &corners, &[]);
+            pass.draw(0..mesh.index_count, 0..1);
+        } else {
+            pass.set_vertex_buffer(0, mesh.vertices.slice(..));
+            pass.set_index_buffer(mesh.indices.slice(..), wgpu::IndexFormat::Uint32);
+            pass.draw_indexed(0..mesh.index_count, 0, 0..1);
+        }
+    }
+}
+
+impl ItemSlots {
+    fn new(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, count: usize) -> Self {
+        let size = size_of::<ItemUniform>() as u32;
+        let stride = size.next_multiple_of(device.limits().min_uniform_buffer_offset_alignment);
+        let buffer = uniform(device, "items", stride as u64 * count as u64);
+        let binding =
+            wgpu::BufferBinding { buffer: &buffer, offset: 0, size: wgpu::BufferSize::new(size as u64) };
+        let group = group(device, layout, &[wgpu::BindingResource::Buffer(binding)]);
+        Self { buffer, group, stride, count }
+    }
+
+    fn offset(&self, slot: usize) -> u32 {
+        slot as u32 * self.stride
+    }
+
+    fn write(
+        &mut self,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        layout: &wgpu::BindGroupLayout,
+        uniforms: &[ItemUniform],
+    ) {
+        if uniforms.len() > self.count {
+            *self = Self::new(device, layout, uniforms.len().next_power_of_two());
+        }
+        let mut bytes = vec![0u8; self.stride as usize * uniforms.len()];
+        for (slot, u) in bytes.chunks_exact_mut(self.stride as usize).zip(uniforms) {
+            slot[..size_of::<ItemUniform>()].copy_from_slice(bytemuck::bytes_of(u));
+        }
+        queue.write_buffer(&self.buffer, 0, &bytes);
+    }
+}
+
+fn frame_uniform(
+    scene: &Scene<'_>,
+    camera: &Camera,
+    (width, height): (u32, u32),
+    (key, sky): (&MapView, &MapView),
+    centre: Vec3,
+    radius_m: f32,
+) -> FrameUniform {
+    let (w, h) = (width as f32, height as f32);
+    let ground = scene.ground.map_or(Vec4::ZERO, |g| {
+        // The shadow of a standing person falls about her height away; lit ground reaches beyond that.
+        Vec4::new(g.height_m, g.grid_m.max(0.0), 2.6 * radius_m + 0.5, 1.0)
+    });
+    FrameUniform {
+        clip_from_world: camera.clip_from_world(w / h),
+        key_from_world: key.map_from_world,
+        sky_from_world: sky.map_from_world,
+        eye: camera.eye.extend(1.0),
+        key_direction: lights::KEY.normalize().extend(lights::KEY_TANGENT),
+        fill_direction: lights::FILL.normalize().extend(0.0),
+        rim_direction: lights::RIM.normalize().extend(0.0),
+        map_span_m: Vec4::new(key.span_m, key.depth_m, sky.span_m, sky.depth_m),
+        backdrop_top: scene.backdrop.top.extend(1.0),
+        backdrop_bottom: scene.backdrop.bottom.extend(1.0),
+        ground,
+        centre: centre.extend(radius_m),
+        picture: Vec4::new(w, h, 1.0 / w, 1.0 / h),
+    }
+}
+
+fn item_uniform(item: &Item<'_>, slack_m: f32) -> ItemUniform {
+    let m = &item.material;
+    let flag = |on: bool| if on { 1.0 } else { 0.0 };
+    ItemUniform {
+        world_from_item: Mat4::from(item.world_from_item),
+        base: m.base.extend(m.opacity),
+        sheen: m.sheen.extend(flag(m.two_sided)),
+        finish: Vec4::new(m.roughness, m.specular, m.flatness, flag(item.colours.is_some())),
+        depth: Vec4::new(slack_m, flag(m.opacity < 1.0), 0.0, 0.0),
+    }
+}
+
+fn uniform(device: &wgpu::Device, label: &str, size: u64) -> wgpu::Buffer {
+    device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some(label),
+        size,
+        usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    })
+}
+
+fn group(
+    device: &wgpu::Device,
+    layout: &wgpu::BindGroupLayout,
+    resources: &[wgpu::BindingResource<'_>],
+) -> wgpu::BindGroup {
+    let entries: Vec<_> = resources
+        .iter()
+        .zip(0..)
+        .map(|(resource, binding)| wgpu::BindGroupEntry { binding, resource: resource.clone() })
+        .collect();
+    device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
+}
+
+fn shadow_map(device: &wgpu::Device, label: &str, size: u32) -> wgpu::TextureView {
+    let texture = device.create_texture(&wgpu::TextureDescriptor {
+        label: Some(label),
+        size: wgpu::Extent3d { width: size, height: size, depth_or_array_layers: 1 },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: targets::DEPTH,
+        usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::TEXTURE_BINDING,
+        view_formats: &[],
+    });
+    texture.create_view(&wgpu::TextureViewDescriptor::default())
+}

@@ -1,0 +1,327 @@
+//! What is drawn: items with a material, on a ground, with labels.
+
+use crate::{Error, Label, Result};
+use glam::{Affine3A, Vec3};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The connections of a mesh. Cheap to clone; a renderer uploads it once, however many frames use it.
+#[derive(Clone, Debug)]
+pub struct MeshHandle {
+    pub(crate) inner: Arc<MeshInner>,
+}
+
+#[derive(Debug)]
+pub(crate) struct MeshInner {
+    pub id: u64,
+    pub triangles: Vec<[u32; 3]>,
+    /// One more than the greatest index.
+    pub vertices: usize,
+}
+
+impl MeshHandle {
+    /// A mesh with these triangles, counter-clockwise seen from outside.
+    pub fn new(triangles: &[[u32; 3]]) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let vertices = triangles.iter().flatten().max().map_or(0, |m| *m as usize + 1);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self { inner: Arc::new(MeshInner { id, triangles: triangles.to_vec(), vertices }) }
+    }
+
+    /// The same mesh without the triangles for which `hidden` holds, for body parts that clothes always cover
+    /// (de Aguiar et al. 2010, §6.2). Triangles beyond the end of `hidden` stay.
+    pub fn without(&self, hidden: &[bool]) -> Self {
+        let keep = |t: &usize| !hidden.get(*t).copied().unwrap_or(false);
+        let triangles: Vec<_> =
+            (0..self.triangles().len()).filter(keep).map(|t| self.triangles()[t]).collect();
+        Self::new(&triangles)
+    }
+
+    /// The triangles.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.inner.triangles
+    }
+}
+
+/// How a surface answers light.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Material {
+    /// Linear RGB, 0–1.
+    pub base: Vec3,
+    /// 0 mirror-like, 1 chalk.
+    pub roughness: f32,
+    /// Strength of the highlight: 1 for most solids, less for cloth.
+    pub specular: f32,
+    /// Colour of the light that fibres standing off the surface catch at grazing angles; zero for none.
+    pub sheen: Vec3,
+    /// Cloth: seen from both sides, slightly darker inside.
+    pub two_sided: bool,
+    /// Below 1 the item is a ghost: its nearest layer only, blended over everything else, without shadow.
+    pub opacity: f32,
+    /// Edges of triangles drawn over the surface.
+    pub wireframe: bool,
+    /// Depth consistency after de Aguiar et al. 2010, §6.2: front faces that lie less than this many metres
+    /// behind what was drawn before are drawn in front of it. Hides small penetrations of the body through cloth.
+    pub depth_slack_m: f32,
+    /// Taken as it is, without light: for heat maps whose colours must be comparable with a legend, 0–1.
+    pub flatness: f32,
+}
+
+impl Default for Material {
+    fn default() -> Self {
+        Self {
+            base: Vec3::new(0.55, 0.55, 0.56),
+            roughness: 0.5,
+            specular: 1.0,
+            sheen: Vec3::ZERO,
+            two_sided: false,
+            opacity: 1.0,
+            wireframe: false,
+            depth_slack_m: 0.0,
+            flatness: 0.0,
+        }
+    }
+}
+
+impl Material {
+    /// The matt, warm grey of a tailor's dummy.
+    pub fn body() -> Self {
+        Self { base: srgb(0xb9, 0xad, 0xa3), roughness: 0.55, specular: 0.7, ..Self::default() }
+    }
+
+    /// Cloth of the given base colour: two-sided, rough, with fuzz.
+    pub fn cloth(base: Vec3) -> Self {
+        Self {
+            base,
+            roughness: 0.85,
+            specular: 0.25,
+            sheen: 0.35 * base + Vec3::splat(0.06),
+            two_sided: true,
+            ..Self::default()
+        }
+    }
+
+    /// A look for a fabric by its name; unknown names get a colour of their own that is always the same.
+    pub fn fabric(name: &str) -> Self {
+        let n = name.to_ascii_lowercase();
+        let has = |word: &str| n.contains(word);
+        if has("silk") || has("satin") {
+            let base = srgb(0x9c, 0x2f, 0x4a);
+            return Self { roughness: 0.38, specular: 1.0, sheen: 0.25 * base, ..Self::cloth(base) };
+        }
+        if has("denim") || has("jean") {
+            return Self::cloth(srgb(0x3b, 0x55, 0x7d));
+        }
+        if has("wool") || has("felt") || has("knit") {
+            let base = srgb(0x8a, 0x5a, 0x3c);
+            return Self { sheen: 0.5 * base + Vec3::splat(0.12), roughness: 1.0, ..Self::cloth(base) };
+        }
+        if has("leather") {
+            return Self {
+                roughness: 0.42,
+                specular: 1.0,
+                sheen: Vec3::ZERO,
+                ..Self::cloth(srgb(0x4b, 0x35, 0x2b))
+            };
+        }
+        if has("linen") {
+            return Self::cloth(srgb(0xc9, 0xb8, 0x8f));
+        }
+        if has("cotton") {
+            return Self::cloth(srgb(0x3f, 0x7c, 0x93));
+        }
+        let hash = n.bytes().fold(2166136261u32, |h, b| (h ^ b as u32).wrapping_mul(16777619));
+        Self::cloth(hue(hash as f32 / u32::MAX as f32))
+    }
+}
+
+/// A linear colour from its sRGB bytes as a paint program shows them.
+pub fn srgb(r: u8, g: u8, b: u8) -> Vec3 {
+    let linear = |c: u8| {
+        let c = c as f32 / 255.0;
+        if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+    };
+    Vec3::new(linear(r), linear(g), linear(b))
+}
+
+/// A muted colour of the given hue, 0–1 around the circle.
+fn hue(h: f32) -> Vec3 {
+    let channel = |shift: f32| 0.5 + 0.5 * (std::f32::consts::TAU * (h + shift)).cos();
+    let c = Vec3::new(channel(0.0), channel(-1.0 / 3.0), channel(1.0 / 3.0));
+    0.08 + 0.42 * c * c
+}
+
+/// One mesh to draw.
+#[derive(Clone, Debug)]
+pub struct Item<'a> {
+    /// Its connections.
+    pub mesh: MeshHandle,
+    /// One per vertex, in metres.
+    pub positions: &'a [Vec3],
+    /// One per vertex; `None` computes smooth ones.
+    pub normals: Option<&'a [Vec3]>,
+    /// Linear RGB per vertex, in place of the material's base colour.
+    pub colours: Option<&'a [Vec3]>,
+    /// How it answers light.
+    pub material: Material,
+    /// Where it stands; the identity unless things are to be shown beside each other.
+    pub world_from_item: Affine3A,
+}
+
+impl<'a> Item<'a> {
+    /// An item with smooth normals where its positions are.
+    pub fn new(mesh: &MeshHandle, positions: &'a [Vec3], material: Material) -> Self {
+        Self {
+            mesh: mesh.clone(),
+            positions,
+            normals: None,
+            colours: None,
+            material,
+            world_from_item: Affine3A::IDENTITY,
+        }
+    }
+
+    /// The same item, moved.
+    pub fn at(mut self, place: Vec3) -> Self {
+        self.world_from_item = Affine3A::from_translation(place) * self.world_from_item;
+        self
+    }
+
+    /// The same item with a colour per vertex.
+    pub fn coloured(mut self, colours: &'a [Vec3]) -> Self {
+        self.colours = Some(colours);
+        self
+    }
+
+    pub(crate) fn check(&self, number: usize) -> Result<()> {
+        let what = |w: String| Err(Error::Invalid(format!("item {number} of the scene: {w}")));
+        if self.mesh.inner.vertices > self.positions.len() {
+            return what(format!(
+                "its triangles name {} vertices but there are {} positions",
+                self.mesh.inner.vertices,
+                self.positions.len()
+            ));
+        }
+        for (name, list) in [("normals", self.normals), ("colours", self.colours)] {
+            if let Some(list) = list
+                && list.len() != self.positions.len()
+            {
+                return what(format!("{} {name} for {} positions", list.len(), self.positions.len()));
+            }
+        }
+        if !self.world_from_item.is_finite() {
+            return what("its placement is not finite".into());
+        }
+        if let Some(v) = self.positions.iter().position(|p| !p.is_finite()) {
+            return what(format!("vertex {v} is at {}: not a finite position", self.positions[v]));
+        }
+        Ok(())
+    }
+}
+
+/// The floor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ground {
+    /// In metres.
+    pub height_m: f32,
+    /// Fine lines this many metres apart, so that walking is seen to get somewhere; 0 for none.
+    pub grid_m: f32,
+}
+
+impl Default for Ground {
+    fn default() -> Self {
+        Self { height_m: 0.0, grid_m: 0.0 }
+    }
+}
+
+/// The wall behind everything, a vertical gradient.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Backdrop {
+    /// Linear RGB at the top of the picture.
+    pub top: Vec3,
+    /// Linear RGB at the bottom.
+    pub bottom: Vec3,
+}
+
+impl Default for Backdrop {
+    fn default() -> Self {
+        Self { top: srgb(0xd3, 0xd7, 0xdc), bottom: srgb(0xf0, 0xee, 0xeb) }
+    }
+}
+
+/// Everything in one picture.
+#[derive(Clone, Debug)]
+pub struct Scene<'a> {
+    /// Drawn in this order where depth does not decide; bodies before their clothes.
+    pub items: Vec<Item<'a>>,
+    /// The floor, which catches shadows.
+    pub ground: Option<Ground>,
+    /// The wall.
+    pub backdrop: Backdrop,
+    /// Written over the finished picture.
+    pub labels: Vec<Label>,
+}
+
+impl Default for Scene<'_> {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            ground: Some(Ground::default()),
+            backdrop: Backdrop::default(),
+            labels: Vec::new(),
+        }
+    }
+}
+
+impl<'a> Scene<'a> {
+    /// An empty studio.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an item.
+    pub fn with(mut self, item: Item<'a>) -> Self {
+        self.items.push(item);
+        self
+    }
+
+    /// Adds a label.
+    pub fn labelled(mut self, label: Label) -> Self {
+        self.labels.push(label);
+        self
+    }
+
+    /// Least and greatest corner around all items; zeros for an empty scene.
+    pub fn bounds(&self) -> (Vec3, Vec3) {
+        let mut points = self
+            .items
+            .iter()
+            .flat_map(|item| item.positions.iter().map(|p| item.world_from_item.transform_point3(*p)))
+            .filter(|p| p.is_finite());
+        let Some(first) = points.next() else { return (Vec3::ZERO, Vec3::ZERO) };
+        points.fold((first, first), |(lo, hi), p| (lo.min(p), hi.max(p)))
+    }
+}
+
+/// Vertex normals weighted by the angle of each corner, so that they do not depend on how a surface was
+/// cut into triangles (Thürmer and Wüthrich 1998).
+pub fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
+    let mut normals = vec![Vec3::ZERO; positions.len()];
+    for tri in triangles {
+        let Some([a, b, c]) = corners(positions, tri) else { continue };
+        let Some(n) = (b - a).cross(c - a).try_normalize() else { continue };
+        for (k, (at, one, other)) in [(a, b, c), (b, c, a), (c, a, b)].into_iter().enumerate() {
+            let (u, v) = ((one - at).normalize_or_zero(), (other - at).normalize_or_zero());
+            normals[tri[k] as usize] += u.dot(v).clamp(-1.0, 1.0).acos() * n;
+        }
+    }
+    for n in &mut normals {
+        *n = n.normalize_or_zero();
+    }
+    normals
+}
+
+fn corners(positions: &[Vec3], tri: &[u32; 3]) -> Option<[Vec3; 3]> {
+    let at = |i: u32| positions.get(i as usize).copied();
+    Some([at(tri[0])?, at(tri[1])?, at(tri[2])?])
+}

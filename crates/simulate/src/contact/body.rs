@@ -1,0 +1,159 @@
+//! The skinned surface of a moving body: where it is in a step, and the nearest point to a piece of cloth.
+
+use super::bvh::{Aabb, Bvh};
+use super::distance::point_triangle;
+use glam::{Affine3A, DVec3, Vec3};
+use toile_assets::Body;
+
+/// A point of the surface.
+#[derive(Clone, Copy, Debug)]
+pub struct Nearest {
+    /// Triangle.
+    pub triangle: u32,
+    /// Weights of its corners.
+    pub weights: [f64; 3],
+    /// The point at the end of the step.
+    pub point: DVec3,
+    /// Smooth outward normal there.
+    pub normal: DVec3,
+}
+
+/// Body surface moving linearly from one set of bones to the next.
+#[derive(Clone, Debug)]
+pub struct BodySurface {
+    body: Body,
+    /// Vertices that coincide at rest share a normal.
+    weld: Vec<u32>,
+    from: Vec<DVec3>,
+    to: Vec<DVec3>,
+    /// At the start of the substep.
+    pub start: Vec<DVec3>,
+    /// At its end.
+    pub end: Vec<DVec3>,
+    normals: Vec<DVec3>,
+    bvh: Bvh,
+    skinned: Vec<Vec3>,
+}
+
+impl BodySurface {
+    /// A body that stands as `bones` put it.
+    pub fn new(body: &Body, bones: &[Affine3A]) -> Self {
+        let mut ids = std::collections::HashMap::new();
+        let weld = body
+            .mesh
+            .positions
+            .iter()
+            .enumerate()
+            .map(|(i, p)| *ids.entry(p.to_array().map(|c| (c + 0.0).to_bits())).or_insert(i as u32))
+            .collect();
+        let skinned = body.skinned_positions(bones);
+        let now: Vec<DVec3> = skinned.iter().map(|p| p.as_dvec3()).collect();
+        let rest = &body.mesh.positions;
+        let centres: Vec<DVec3> = body
+            .mesh
+            .triangles
+            .iter()
+            .map(|t| t.iter().map(|&i| rest[i as usize].as_dvec3()).sum::<DVec3>() / 3.0)
+            .collect();
+        let mut surface = Self {
+            body: body.clone(),
+            weld,
+            from: now.clone(),
+            to: now.clone(),
+            start: now.clone(),
+            normals: vec![DVec3::ZERO; now.len()],
+            end: now,
+            bvh: Bvh::new(&centres),
+            skinned,
+        };
+        surface.advance(0.0, 1.0);
+        surface
+    }
+
+    /// The body it is made of.
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// Begins a motion from where it is to `bones`.
+    pub fn begin(&mut self, bones: &[Affine3A]) {
+        std::mem::swap(&mut self.from, &mut self.to);
+        self.body.skin.skin_positions(&self.body.mesh.positions, bones, &mut self.skinned);
+        for (to, s) in self.to.iter_mut().zip(&self.skinned) {
+            *to = s.as_dvec3();
+        }
+    }
+
+    /// Puts it at `bones` at once, without motion.
+    pub fn place(&mut self, bones: &[Affine3A]) {
+        self.begin(bones);
+        self.from.copy_from_slice(&self.to);
+        self.advance(0.0, 1.0);
+    }
+
+    /// A substep from share `a` of the motion to share `b`.
+    pub fn advance(&mut self, a: f64, b: f64) {
+        for i in 0..self.from.len() {
+            let d = self.to[i] - self.from[i];
+            self.start[i] = self.from[i] + d * a;
+            self.end[i] = self.from[i] + d * b;
+        }
+        self.normals.fill(DVec3::ZERO);
+        for t in &self.body.mesh.triangles {
+            let [p, q, r] = t.map(|i| self.end[i as usize]);
+            let n = (q - p).cross(r - p);
+            for &i in t {
+                self.normals[self.weld[i as usize] as usize] += n;
+            }
+        }
+        for n in &mut self.normals {
+            *n = n.normalize_or_zero();
+        }
+        let (triangles, end) = (&self.body.mesh.triangles, &self.end);
+        self.bvh.refit(|t| triangles[t as usize].iter().fold(Aabb::EMPTY, |b, &i| b.with(end[i as usize])));
+    }
+
+    /// The nearest point within `radius` at the end of the substep. `seed` is a triangle likely to be near.
+    pub fn nearest(&self, p: DVec3, radius: f64, seed: Option<u32>) -> Option<Nearest> {
+        let mut best: Option<(u32, [f64; 3], DVec3)> = None;
+        let mut limit = radius * radius;
+        let mut test = |t: u32, limit: f64| {
+            let [a, b, c] = self.body.mesh.triangles[t as usize].map(|i| self.end[i as usize]);
+            let w = point_triangle(p, a, b, c);
+            let q = a * w[0] + b * w[1] + c * w[2];
+            let d = q.distance_squared(p);
+            if d < limit {
+                best = Some((t, w, q));
+                return d;
+            }
+            limit
+        };
+        if let Some(t) = seed {
+            limit = test(t, limit);
+        }
+        self.bvh.nearest(p, limit, test);
+        best.map(|(triangle, weights, point)| {
+            let t = self.body.mesh.triangles[triangle as usize];
+            let smooth: DVec3 =
+                (0..3).map(|k| self.normals[self.weld[t[k] as usize] as usize] * weights[k]).sum();
+            let [a, b, c] = t.map(|i| self.end[i as usize]);
+            let flat = (b - a).cross(c - a).normalize_or_zero();
+            let normal = smooth.try_normalize().unwrap_or(flat);
+            Nearest { triangle, weights, point, normal }
+        })
+    }
+
+    /// How far a material point moves in the substep.
+    pub fn motion(&self, at: &Nearest) -> DVec3 {
+        let t = self.body.mesh.triangles[at.triangle as usize];
+        (0..3).map(|k| (self.end[t[k] as usize] - self.start[t[k] as usize]) * at.weights[k]).sum()
+    }
+
+    /// A material point at the end of the substep, with the smooth normal there.
+    pub fn material(&self, triangle: u32, weights: [f64; 3]) -> (DVec3, DVec3) {
+        let t = self.body.mesh.triangles[triangle as usize];
+        let p = (0..3).map(|k| self.end[t[k] as usize] * weights[k]).sum();
+        let n: DVec3 = (0..3).map(|k| self.normals[self.weld[t[k] as usize] as usize] * weights[k]).sum();
+        (p, n.normalize_or_zero())
+    }
+}

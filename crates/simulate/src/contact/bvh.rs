@@ -1,0 +1,302 @@
+//! A tree of boxes over triangles: built once from one shape, refitted as the shape moves.
+
+use glam::DVec3;
+
+/// An axis-aligned box.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aabb {
+    /// Least corner.
+    pub lo: DVec3,
+    /// Greatest corner.
+    pub hi: DVec3,
+}
+
+impl Aabb {
+    /// Contains nothing.
+    pub const EMPTY: Self = Self { lo: DVec3::INFINITY, hi: DVec3::NEG_INFINITY };
+
+    /// Around both.
+    #[inline]
+    pub fn union(&self, o: &Self) -> Self {
+        Self { lo: self.lo.min(o.lo), hi: self.hi.max(o.hi) }
+    }
+
+    /// With one more point.
+    #[inline]
+    pub fn with(&self, p: DVec3) -> Self {
+        Self { lo: self.lo.min(p), hi: self.hi.max(p) }
+    }
+
+    /// Larger by `r` on every side.
+    #[inline]
+    pub fn inflated(&self, r: f64) -> Self {
+        Self { lo: self.lo - DVec3::splat(r), hi: self.hi + DVec3::splat(r) }
+    }
+
+    /// Whether they share a point.
+    #[inline]
+    pub fn overlaps(&self, o: &Self) -> bool {
+        self.lo.x <= o.hi.x
+            && o.lo.x <= self.hi.x
+            && self.lo.y <= o.hi.y
+            && o.lo.y <= self.hi.y
+            && self.lo.z <= o.hi.z
+            && o.lo.z <= self.hi.z
+    }
+
+    /// Squared distance to a point, 0 inside.
+    #[inline]
+    pub fn distance_squared(&self, p: DVec3) -> f64 {
+        (self.lo - p).max(p - self.hi).max(DVec3::ZERO).length_squared()
+    }
+}
+
+/// Children are at `index + 1` and `right`; a leaf has `right == 0`.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    bounds: Aabb,
+    right: u32,
+    first: u32,
+    count: u32,
+}
+
+/// The tree.
+#[derive(Clone, Debug, Default)]
+pub struct Bvh {
+    nodes: Vec<Node>,
+    order: Vec<u32>,
+    boxes: Vec<Aabb>,
+}
+
+/// Items per leaf: one or two boxes more to test are cheaper than another level.
+const LEAF: usize = 4;
+
+impl Bvh {
+    /// Builds over items at `centres`.
+    pub fn new(centres: &[DVec3]) -> Self {
+        let mut bvh = Self {
+            nodes: Vec::new(),
+            order: (0..centres.len() as u32).collect(),
+            boxes: vec![Aabb::EMPTY; centres.len()],
+        };
+        if !centres.is_empty() {
+            let mut order = std::mem::take(&mut bvh.order);
+            bvh.build(centres, &mut order, 0);
+            bvh.order = order;
+        }
+        bvh
+    }
+
+    fn build(&mut self, centres: &[DVec3], items: &mut [u32], first: usize) -> u32 {
+        let me = self.nodes.len();
+        self.nodes.push(Node {
+            bounds: Aabb::EMPTY,
+            right: 0,
+            first: first as u32,
+            count: items.len() as u32,
+        });
+        if items.len() > LEAF {
+            let spread = items.iter().fold(Aabb::EMPTY, |b, &i| b.with(centres[i as usize]));
+            let size = spread.hi - spread.lo;
+            let axis = if size.x >= size.y && size.x >= size.z {
+                0
+            } else if size.y >= size.z {
+                1
+            } else {
+                2
+            };
+            let half = items.len() / 2;
+            items.select_nth_unstable_by(half, |&a, &b| {
+                let (p, q) = (centres[a as usize][axis], centres[b as usize][axis]);
+                p.total_cmp(&q).then(a.cmp(&b))
+            });
+            let (left, right) = items.split_at_mut(half);
+            self.build(centres, left, first);
+            self.nodes[me].right = self.build(centres, right, first + half);
+        }
+        me as u32
+    }
+
+    /// Takes new boxes for all items.
+    pub fn refit(&mut self, box_of: impl Fn(u32) -> Aabb) {
+        for (slot, &item) in self.boxes.iter_mut().zip(&self.order) {
+            *slot = box_of(item);
+        }
+        for i in (0..self.nodes.len()).rev() {
+            let n = self.nodes[i];
+            self.nodes[i].bounds = if n.right == 0 {
+                let range = n.first as usize..(n.first + n.count) as usize;
+                self.boxes[range].iter().fold(Aabb::EMPTY, |b, x| b.union(x))
+            } else {
+                self.nodes[i + 1].bounds.union(&self.nodes[n.right as usize].bounds)
+            };
+        }
+    }
+
+    /// Calls `visit(item, limit)` for items that may be nearer than `√limit` to `p`; it returns the new limit.
+    #[inline]
+    pub fn nearest(&self, p: DVec3, mut limit: f64, mut visit: impl FnMut(u32, f64) -> f64) {
+        if self.nodes.is_empty() || self.nodes[0].bounds.distance_squared(p) > limit {
+            return;
+        }
+        let mut stack = [(0u32, 0.0f64); 64];
+        let mut top = 1;
+        stack[0] = (0, 0.0);
+        while top > 0 {
+            top -= 1;
+            let (at, distance) = stack[top];
+            if distance > limit {
+                continue;
+            }
+            let n = &self.nodes[at as usize];
+            if n.right == 0 {
+                for k in n.first as usize..(n.first + n.count) as usize {
+                    if self.boxes[k].distance_squared(p) <= limit {
+                        limit = visit(self.order[k], limit);
+                    }
+                }
+                continue;
+            }
+            let (l, r) = (at + 1, n.right);
+            let dl = self.nodes[l as usize].bounds.distance_squared(p);
+            let dr = self.nodes[r as usize].bounds.distance_squared(p);
+            // The nearer child last, so that it is taken first.
+            let (near, far) = if dl <= dr { ((l, dl), (r, dr)) } else { ((r, dr), (l, dl)) };
+            for child in [far, near] {
+                if child.1 <= limit && top < 64 {
+                    stack[top] = child;
+                    top += 1;
+                }
+            }
+        }
+    }
+
+    /// Calls `visit` for every item whose box overlaps `b`.
+    pub fn overlapping(&self, b: &Aabb, mut visit: impl FnMut(u32)) {
+        if self.nodes.is_empty() {
+            return;
+        }
+        let mut stack = [0u32; 64];
+        let mut top = 1;
+        while top > 0 {
+            top -= 1;
+            let at = stack[top];
+            let n = &self.nodes[at as usize];
+            if !n.bounds.overlaps(b) {
+                continue;
+            }
+            if n.right == 0 {
+                for k in n.first as usize..(n.first + n.count) as usize {
+                    if self.boxes[k].overlaps(b) {
+                        visit(self.order[k]);
+                    }
+                }
+            } else if top + 2 <= 64 {
+                stack[top] = n.right;
+                stack[top + 1] = at + 1;
+                top += 2;
+            }
+        }
+    }
+
+    /// Calls `visit` once for every pair of different items whose boxes overlap. `stack` is scratch.
+    pub fn pairs(&self, stack: &mut Vec<(u32, u32)>, mut visit: impl FnMut(u32, u32)) {
+        stack.clear();
+        if self.nodes.is_empty() {
+            return;
+        }
+        stack.push((0, 0));
+        while let Some((a, b)) = stack.pop() {
+            let (na, nb) = (&self.nodes[a as usize], &self.nodes[b as usize]);
+            if a == b {
+                if na.right == 0 {
+                    for i in na.first as usize..(na.first + na.count) as usize {
+                        for j in i + 1..(na.first + na.count) as usize {
+                            if self.boxes[i].overlaps(&self.boxes[j]) {
+                                visit(self.order[i], self.order[j]);
+                            }
+                        }
+                    }
+                } else {
+                    stack.push((na.right, na.right));
+                    stack.push((a + 1, na.right));
+                    stack.push((a + 1, a + 1));
+                }
+                continue;
+            }
+            if !na.bounds.overlaps(&nb.bounds) {
+                continue;
+            }
+            match (na.right == 0, nb.right == 0) {
+                (true, true) => {
+                    for i in na.first as usize..(na.first + na.count) as usize {
+                        if !self.boxes[i].overlaps(&nb.bounds) {
+                            continue;
+                        }
+                        for j in nb.first as usize..(nb.first + nb.count) as usize {
+                            if self.boxes[i].overlaps(&self.boxes[j]) {
+                                visit(self.order[i], self.order[j]);
+                            }
+                        }
+                    }
+                }
+                (false, true) => {
+                    stack.push((na.right, b));
+                    stack.push((a + 1, b));
+                }
+                (true, false) => {
+                    stack.push((a, nb.right));
+                    stack.push((a, b + 1));
+                }
+                (false, false) => {
+                    stack.push((na.right, nb.right));
+                    stack.push((na.right, b + 1));
+                    stack.push((a + 1, nb.right));
+                    stack.push((a + 1, b + 1));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::random::Random;
+
+    #[test]
+    fn pairs_and_nearest_agree_with_brute_force() {
+        let mut r = Random::new(2);
+        let boxes: Vec<Aabb> = (0..200)
+            .map(|_| {
+                let p = r.vector();
+                Aabb { lo: p, hi: p }.inflated(0.05 + 0.05 * r.unit())
+            })
+            .collect();
+        let centres: Vec<DVec3> = boxes.iter().map(|b| 0.5 * (b.lo + b.hi)).collect();
+        let mut bvh = Bvh::new(&centres);
+        bvh.refit(|i| boxes[i as usize]);
+        let mut found = std::collections::BTreeSet::new();
+        bvh.pairs(&mut Vec::new(), |a, b| assert!(found.insert((a.min(b), a.max(b)))));
+        let mut expected = std::collections::BTreeSet::new();
+        for a in 0..200u32 {
+            for b in a + 1..200 {
+                if boxes[a as usize].overlaps(&boxes[b as usize]) {
+                    expected.insert((a, b));
+                }
+            }
+        }
+        assert_eq!(found, expected);
+        for _ in 0..50 {
+            let p = r.vector() * 1.5;
+            let mut best = f64::INFINITY;
+            bvh.nearest(p, f64::INFINITY, |i, limit| {
+                let d = boxes[i as usize].distance_squared(p);
+                best = best.min(d);
+                limit.min(d)
+            });
+            let brute = boxes.iter().map(|b| b.distance_squared(p)).fold(f64::INFINITY, f64::min);
+            assert_eq!(best, brute);
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Cloth against itself: which features may meet in a step, which touch, and that none pass through.
+
+use super::bvh::{Aabb, Bvh};
+use super::constraint::{Contact, NO_SAMPLE};
+use super::continuous::{Pair, segment_crosses_triangle, time_of_impact};
+use super::distance::{point_triangle, segment_segment};
+use crate::scene::Scene;
+use glam::{DMat3, DVec3};
+
+/// Two features that come near each other in this step.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate {
+    /// What they are.
+    pub pair: Pair,
+    /// Their vertices.
+    pub v: [u32; 4],
+    /// Which side the first is on at the start: the sign of the volume they span, 0 when unclear.
+    pub side: f64,
+}
+
+/// Everything needed to find self-contacts, reused from step to step.
+#[derive(Clone, Debug, Default)]
+pub struct ClothContact {
+    bvh: Bvh,
+    /// Per triangle the vertices and edges it speaks for, so that each pair is met once.
+    own_vertices: Vec<[bool; 3]>,
+    own_edges: Vec<[bool; 3]>,
+    stack: Vec<(u32, u32)>,
+    triangle_pairs: Vec<(u32, u32)>,
+    /// Found by [`ClothContact::find`].
+    pub candidates: Vec<Candidate>,
+    /// Vertices of triangles that crossed at the last check; they are allowed to come free.
+    pub tangled: Vec<bool>,
+    any_tangled: bool,
+}
+
+fn triple(a: DVec3, b: DVec3, c: DVec3) -> f64 {
+    a.dot(b.cross(c))
+}
+
+/// Sign of the volume spanned by a pair: which side of the triangle, or which way round the edges.
+fn side(pair: Pair, p: &[DVec3; 4]) -> f64 {
+    let volume = match pair {
+        Pair::PointTriangle => triple(p[0] - p[1], p[2] - p[1], p[3] - p[1]),
+        Pair::EdgeEdge => triple(p[2] - p[0], p[1] - p[0], p[3] - p[2]),
+    };
+    if volume > 0.0 {
+        1.0
+    } else if volume < 0.0 {
+        -1.0
+    } else {
+        0.0
+    }
+}
+
+impl ClothContact {
+    /// Prepares for a scene; the tree is built on the flat-ish shape `x`.
+    pub fn new(scene: &Scene, x: &[DVec3]) -> Self {
+        let centres: Vec<DVec3> =
+            scene.triangles.iter().map(|t| t.iter().map(|&i| x[i as usize]).sum::<DVec3>() / 3.0).collect();
+        let mut vertex_taken = vec![false; scene.len()];
+        let mut edge_taken = vec![false; scene.edges.len()];
+        let take = |taken: &mut Vec<bool>, i: usize| !std::mem::replace(&mut taken[i], true);
+        let own_vertices =
+            scene.triangles.iter().map(|t| t.map(|i| take(&mut vertex_taken, i as usize))).collect();
+        let own_edges =
+            scene.triangle_edges.iter().map(|t| t.map(|(e, _)| take(&mut edge_taken, e as usize))).collect();
+        Self {
+            bvh: Bvh::new(&centres),
+            own_vertices,
+            own_edges,
+            tangled: vec![false; scene.len()],
+            ..Self::default()
+        }
+    }
+
+    /// Finds all pairs that may come within `reach` of each other while vertices go from `x0` to `x1`.
+    pub fn find(&mut self, scene: &Scene, x0: &[DVec3], x1: &[DVec3], reach: f64) {
+        self.sweep(scene, x0, x1, reach);
+        self.candidates.clear();
+        let swept = |v: u32| Aabb { lo: x0[v as usize], hi: x0[v as usize] }.with(x1[v as usize]);
+        for &(a, b) in &self.triangle_pairs {
+            for (s, t) in [(a, b), (b, a)] {
+                let (ts, tt) = (scene.triangles[s as usize], scene.triangles[t as usize]);
+                let bounds = swept(tt[0]).union(&swept(tt[1])).union(&swept(tt[2])).inflated(reach);
+                for k in 0..3 {
+                    if !self.own_vertices[s as usize][k] || tt.contains(&ts[k]) {
+                        continue;
+                    }
+                    if swept(ts[k]).overlaps(&bounds) {
+                        let v = [ts[k], tt[0], tt[1], tt[2]];
+                        let side = side(Pair::PointTriangle, &v.map(|i| x0[i as usize]));
+                        self.candidates.push(Candidate { pair: Pair::PointTriangle, v, side });
+                    }
+                }
+            }
+            let (ta, tb) = (scene.triangles[a as usize], scene.triangles[b as usize]);
+            for i in 0..3 {
+                if !self.own_edges[a as usize][i] {
+                    continue;
+                }
+                let (p, q) = (ta[i], ta[(i + 1) % 3]);
+                let bounds = swept(p).union(&swept(q)).inflated(reach);
+                for j in 0..3 {
+                    let (r, s) = (tb[j], tb[(j + 1) % 3]);
+                    if !self.own_edges[b as usize][j] || p == r || p == s || q == r || q == s {
+                        continue;
+                    }
+                    if swept(r).union(&swept(s)).overlaps(&bounds) {
+                        let v = [p, q, r, s];
+                        let side = side(Pair::EdgeEdge, &v.map(|i| x0[i as usize]));
+                        self.candidates.push(Candidate { pair: Pair::EdgeEdge, v, side });
+                    }
+                }
+            }
+        }
+        if self.any_tangled {
+            let tangled = &self.tangled;
+            self.candidates.retain(|c| c.v.iter().filter(|&&v| tangled[v as usize]).count() < 3);
+        }
+    }
+
+    /// Collects pairs of triangles whose swept boxes come within `reach`.
+    fn sweep(&mut self, scene: &Scene, x0: &[DVec3], x1: &[DVec3], reach: f64) {
+        let triangles = &scene.triangles;
+        self.bvh.refit(|t| {
+            triangles[t as usize]
+                .iter()
+                .fold(Aabb::EMPTY, |b, &i| b.with(x0[i as usize]).with(x1[i as usize]))
+                .inflated(0.5 * reach)
+        });
+        let pairs = &mut self.triangle_pairs;
+        pairs.clear();
+        self.bvh.pairs(&mut self.stack, |a, b| pairs.push((a, b)));
+        // The order decides the order of sums: it must not depend on anything but the shape, and it does not.
+    }
+
+    /// Counts crossings of `x` and marks the vertices of crossing triangles. Edges that share a vertex with the
+    /// triangle do not count.
+    pub fn mark_crossings(&mut self, scene: &Scene, x: &[DVec3]) -> u32 {
+        self.sweep(scene, x, x, 0.0);
+        if self.any_tangled {
+            self.tangled.fill(false);
+            self.any_tangled = false;
+        }
+        let mut crossings = 0;
+        for &(a, b) in &self.triangle_pairs {
+            for (s, t) in [(a, b), (b, a)] {
+                let (ts, tt) = (scene.triangles[s as usize], scene.triangles[t as usize]);
+                for k in 0..3 {
+                    let (p, q) = (ts[k], ts[(k + 1) % 3]);
+                    if !self.own_edges[s as usize][k] || tt.contains(&p) || tt.contains(&q) {
+                        continue;
+                    }
+                    let [pp, qq, aa, bb, cc] = [p, q, tt[0], tt[1], tt[2]].map(|i| x[i as usize]);
+                    if segment_crosses_triangle(pp, qq, aa, bb, cc) {
+                        crossings += 1;
+                        self.any_tangled = true;
+                        for v in [p, q, tt[0], tt[1], tt[2]] {
+                            self.tangled[v as usize] = true;
+                        }
+                    }
+                }
+            }
+        }
+        crossings
+    }
+
+    /// Adds a contact for each candidate nearer than `reach` at `x`. A pair that has changed sides since the
+    /// start of the step is pushed back to where it came from.
+    pub fn contacts(
+        &self,
+        scene: &Scene,
+        x_start: &[DVec3],
+        x: &[DVec3],
+        reach: f64,
+        stiffness: f64,
+        out: &mut Vec<Contact>,
+    ) {
+        for c in &self.candidates {
+            let p = c.v.map(|i| x[i as usize]);
+            let (w, inner) = match c.pair {
+                Pair::PointTriangle => {
+                    let b = point_triangle(p[0], p[1], p[2], p[3]);
+                    ([1.0, -b[0], -b[1], -b[2]], b.iter().all(|b| *b > 1e-6))
+                }
+                Pair::EdgeEdge => {
+                    let (s, t) = segment_segment(p[0], p[1], p[2], p[3]);
+                    let inner = |s: f64| s > 1e-6 && s < 1.0 - 1e-6;
+                    ([1.0 - s, s, t - 1.0, -t], inner(s) && inner(t))
+                }
+            };
+            // A vertex of an edge near another edge's end is met by the point–triangle pairs.
+            if c.pair == Pair::EdgeEdge && !inner {
+                continue;
+            }
+            let delta = p[0] * w[0] + p[1] * w[1] + p[2] * w[2] + p[3] * w[3];
+            let d = delta.length();
+            // A change of sides is a crossing only if they met on the way; flat neighbours change sides by noise.
+            let crossed = inner && side(c.pair, &p) * c.side < 0.0 && {
+                let start = c.v.map(|i| x_start[i as usize]);
+                time_of_impact(c.pair, &start, &[0, 1, 2, 3].map(|k| p[k] - start[k])) < 1.0
+            };
+            if !crossed && d >= reach {
+                continue;
+            }
+            if d < 1e-9 {
+                continue;
+            }
+            let n = if crossed { -delta / d } else { delta / d };
+            let area = c.v.iter().map(|&v| scene.area[v as usize]).fold(f64::INFINITY, f64::min);
+            let k = stiffness * area;
+            let friction = scene.fabric.friction;
+            let mut contact = Contact {
+                v: c.v,
+                w,
+                n,
+                offset: reach,
+                reach,
+                k,
+                anchor: DVec3::ZERO,
+                k_t: 0.5 * k,
+                friction,
+                limit: 0.0,
+                sample: NO_SAMPLE,
+                m: DMat3::ZERO,
+            };
+            contact.anchor = contact.point(x_start);
+            let depth = contact.depth(contact.point(x)).min(reach);
+            contact.limit = friction * k * depth.max(0.0);
+            out.push(contact);
+        }
+    }
+
+    /// Lets no candidate cross between `x0` and `x1`: pairs that would meet keep only the share of their relative
+    /// motion that is free, the rest becomes common, with momentum kept. Returns how many vertices were held
+    /// back and whether the result is free of crossings.
+    pub fn hold_back(&self, scene: &Scene, x0: &[DVec3], x1: &mut [DVec3]) -> (u32, bool) {
+        let mut held = 0;
+        for round in 0..30 {
+            let mut met = false;
+            for c in &self.candidates {
+                let at = c.v.map(|i| x0[i as usize]);
+                let u = c.v.map(|i| x1[i as usize] - x0[i as usize]);
+                let t = time_of_impact(c.pair, &at, &u);
+                if t >= 1.0 {
+                    continue;
+                }
+                met = true;
+                let fixed = c.v.map(|i| scene.pinned[i as usize]);
+                let any_fixed = fixed.contains(&true);
+                let weight = |k: usize| match any_fixed {
+                    true => f64::from(u8::from(fixed[k])),
+                    false => scene.mass[c.v[k] as usize],
+                };
+                let total: f64 = (0..4).map(weight).sum();
+                let mean = (0..4).map(|k| u[k] * weight(k)).sum::<DVec3>() / total;
+                // Later rounds give up relative motion altogether, so that zones become rigid and it ends.
+                let keep = if round < 3 { 0.9 * t } else { 0.0 };
+                for k in 0..4 {
+                    if !fixed[k] {
+                        x1[c.v[k] as usize] = at[k] + mean + (u[k] - mean) * keep;
+                        held += 1;
+                    }
+                }
+            }
+            if !met {
+                return (held, true);
+            }
+        }
+        (held, false)
+    }
+}

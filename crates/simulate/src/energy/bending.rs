@@ -1,0 +1,268 @@
+//! Bending through a curvature tensor per triangle.
+//!
+//! A triangle's three signed dihedral angles θ fix a quadratic `½ xᵀ II x` over it and its neighbours: row i of
+//! the 3×3 matrix `G` holds, for the three basis quadratics, the jump of the gradient of the linear interpolant
+//! across edge i along that edge's in-plane normal, so that `II = G⁻¹ θ`. The energy `½ II:D:II · area` does not
+//! depend on how the mesh is laid, which the sum of hinges does (3.7× on a right-triangle grid). Collected over
+//! a triangle it is `½ θᵀ K θ` with a constant 3×3 matrix `K`. The Hessian is the Gauss–Newton form
+//! `∇θ K ∇θᵀ`, positive semi-definite and never assembled: the solver multiplies by its three factors.
+
+use glam::{DMat3, DVec2, DVec3};
+
+/// Two triangles about an inner edge: ends of the edge (counter-clockwise in the first triangle), then the
+/// vertices across from it in the first and the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hinge {
+    /// `[end, end, across in the first, across in the second]`.
+    pub v: [u32; 4],
+}
+
+/// No hinge at this edge: it is a boundary.
+pub const NONE: u32 = u32::MAX;
+
+/// One triangle's part: its three hinges (or [`NONE`]) and the symmetric `K`, N·m.
+#[derive(Clone, Copy, Debug)]
+pub struct Element {
+    /// Hinge opposite each corner.
+    pub hinges: [u32; 3],
+    /// 00, 11, 22, 01, 12, 20.
+    pub k: [f64; 6],
+}
+
+impl Element {
+    /// `K θ` for the three hinges, zero where there is none.
+    #[inline]
+    pub fn multiply(&self, t: [f64; 3]) -> [f64; 3] {
+        let k = &self.k;
+        [
+            k[0] * t[0] + k[3] * t[1] + k[5] * t[2],
+            k[3] * t[0] + k[1] * t[1] + k[4] * t[2],
+            k[5] * t[0] + k[4] * t[1] + k[2] * t[2],
+        ]
+    }
+
+    /// Values of a hinge vector at this triangle's hinges.
+    #[inline]
+    pub fn gather(&self, q: &[f64]) -> [f64; 3] {
+        self.hinges.map(|h| if h == NONE { 0.0 } else { q[h as usize] })
+    }
+}
+
+/// Bending rigidities per width, N·m: curvature along the weft, along the warp.
+#[derive(Clone, Copy, Debug)]
+pub struct Rigidity {
+    /// `D` for `κ_xx`.
+    pub weft: f64,
+    /// `D` for `κ_yy`.
+    pub warp: f64,
+}
+
+/// `K` of a triangle with flat corners `rest` (counter-clockwise); `across[i]` is the flat place of the vertex
+/// beyond the edge opposite corner i, unfolded into the same plane, or `None` at a boundary.
+pub fn curvature_stiffness(rest: [DVec2; 3], across: [Option<DVec2>; 3], d: Rigidity) -> [f64; 6] {
+    let area = 0.5 * (rest[1] - rest[0]).perp_dot(rest[2] - rest[0]);
+    let basis: [fn(DVec2) -> f64; 3] = [|p| 0.5 * p.x * p.x, |p| p.x * p.y, |p| 0.5 * p.y * p.y];
+    let centre = (rest[0] + rest[1] + rest[2]) / 3.0;
+    let mut g = [[0.0; 3]; 3];
+    for i in 0..3 {
+        let Some(far) = across[i] else { continue };
+        let (a, b, c) = (rest[(i + 1) % 3], rest[(i + 2) % 3], rest[i]);
+        for (k, f) in basis.iter().enumerate() {
+            g[i][k] = gradient_jump(a, b, c, far, |p| f(p - centre));
+        }
+    }
+    // II = G⁺ θ with columns (κ_xx, κ_xy, κ_yy); κ_xy appears once in the basis and twice in II:D:II.
+    let inv = pseudo_inverse(g);
+    let twist = 2.0 * (d.weft * d.warp).sqrt();
+    let dd = [d.weft, twist, d.warp];
+    let entry = |i: usize, j: usize| area * (0..3).map(|k| inv[k][i] * dd[k] * inv[k][j]).sum::<f64>();
+    [entry(0, 0), entry(1, 1), entry(2, 2), entry(0, 1), entry(1, 2), entry(2, 0)]
+}
+
+/// Jump across the edge `ab` of the gradient of the linear interpolant of `f`, along the normal that points from
+/// `c` to `far`. To first order it is the dihedral angle of the deflection `f`.
+fn gradient_jump(a: DVec2, b: DVec2, c: DVec2, far: DVec2, f: impl Fn(DVec2) -> f64) -> f64 {
+    let edge = (b - a).normalize();
+    let slope = |p: DVec2| {
+        let along = (p - a).dot(edge) / (b - a).length();
+        let height = edge.perp_dot(p - a).abs();
+        (f(p) - f(a) - along * (f(b) - f(a))) / height
+    };
+    slope(far) + slope(c)
+}
+
+/// Moore–Penrose inverse of a 3×3 matrix whose missing rows are zero.
+fn pseudo_inverse(g: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
+    let rows: Vec<usize> = (0..3).filter(|&i| g[i].iter().any(|v| *v != 0.0)).collect();
+    let mut inv = [[0.0; 3]; 3];
+    if rows.is_empty() {
+        return inv;
+    }
+    // Gᵀ (G Gᵀ)⁻¹ over the rows that exist; the others are made identity and masked out.
+    let mut m = [[0.0; 3]; 3];
+    for i in 0..3 {
+        for j in 0..3 {
+            m[i][j] = if rows.contains(&i) && rows.contains(&j) {
+                (0..3).map(|k| g[i][k] * g[j][k]).sum()
+            } else {
+                f64::from(u8::from(i == j))
+            };
+        }
+    }
+    let m = DMat3::from_cols_array_2d(&m).inverse().to_cols_array_2d();
+    for i in 0..3 {
+        for &j in &rows {
+            inv[i][j] = rows.iter().map(|&k| g[k][i] * m[k][j]).sum();
+        }
+    }
+    inv
+}
+
+/// The hinge energy of Grinspun et al. 2003, `½ B · 3|e|²/A · θ²` with A the area of both triangles, as a
+/// diagonal `K` shared half and half by the two triangles. Depends on the mesh; kept for comparison.
+pub fn hinge_stiffness(rest: [DVec2; 3], across: [Option<DVec2>; 3], d: Rigidity) -> [f64; 6] {
+    let area = 0.5 * (rest[1] - rest[0]).perp_dot(rest[2] - rest[0]);
+    let mut k = [0.0; 6];
+    for i in 0..3 {
+        let Some(far) = across[i] else { continue };
+        let (a, b) = (rest[(i + 1) % 3], rest[(i + 2) % 3]);
+        let edge = b - a;
+        let other = 0.5 * edge.perp_dot(far - a).abs();
+        // The edge bends the cloth across itself: rigidity of the direction normal to it.
+        let n = edge.perp().normalize();
+        let rigidity = d.weft * n.x * n.x + d.warp * n.y * n.y;
+        k[i] = 0.5 * rigidity * 3.0 * edge.length_squared() / (area + other);
+    }
+    k
+}
+
+/// Signed dihedral angle, positive where the surface bulges towards its back: 0 when flat. Angles are continued
+/// from `near` so that a fold past 180° does not jump.
+#[inline]
+pub fn angle(h: &Hinge, x: &[DVec3], near: f64) -> f64 {
+    let [a, b, c, d] = h.v.map(|i| x[i as usize]);
+    let e = b - a;
+    let n1 = e.cross(c - a);
+    let n2 = (d - a).cross(e);
+    let sin = n2.cross(n1).dot(e) / e.length().max(1e-12);
+    let raw = sin.atan2(n1.dot(n2));
+    let turns = ((near - raw) * (1.0 / std::f64::consts::TAU)).round();
+    raw + turns * std::f64::consts::TAU
+}
+
+/// Angle and its derivative by the four vertices.
+#[inline]
+pub fn angle_and_gradient(h: &Hinge, x: &[DVec3], near: f64) -> (f64, [DVec3; 4]) {
+    let [a, b, c, d] = h.v.map(|i| x[i as usize]);
+    let e = b - a;
+    let (ac, ad) = (c - a, d - a);
+    let n1 = e.cross(ac);
+    let n2 = ad.cross(e);
+    let len2 = e.length_squared().max(1e-20);
+    let len = len2.sqrt();
+    let sin = n2.cross(n1).dot(e) / len;
+    let raw = sin.atan2(n1.dot(n2));
+    let turns = ((near - raw) * (1.0 / std::f64::consts::TAU)).round();
+    // n/|n|/height with height = |n|/|e|; the floor keeps slivers finite.
+    let floor = 1e-4 * len2;
+    let p = n1 * (len / n1.length_squared().max(floor * floor));
+    let q = n2 * (len / n2.length_squared().max(floor * floor));
+    let (s, t) = (ac.dot(e) / len2, ad.dot(e) / len2);
+    let ga = -(p * (1.0 - s) + q * (1.0 - t));
+    let gb = -(p * s + q * t);
+    (raw + turns * std::f64::consts::TAU, [ga, gb, p, q])
+}
+
+/// Energy in joules of the angles `theta` against `rest`, with the strain-rate part against `before`.
+pub fn energy(elements: &[Element], theta: &[f64], rest: &[f64], before: &[f64], rate: f64) -> f64 {
+    let mut sum = 0.0;
+    for el in elements {
+        let (t, r, b) = (el.gather(theta), el.gather(rest), el.gather(before));
+        let now = [t[0] - r[0], t[1] - r[1], t[2] - r[2]];
+        let m = el.multiply(now);
+        sum += 0.5 * (m[0] * now[0] + m[1] * now[1] + m[2] * now[2]);
+        if rate > 0.0 {
+            let change = [t[0] - b[0], t[1] - b[1], t[2] - b[2]];
+            let m = el.multiply(change);
+            sum += 0.5 * rate * (m[0] * change[0] + m[1] * change[1] + m[2] * change[2]);
+        }
+    }
+    sum
+}
+
+/// Moments per hinge: the derivative of [`energy`] by the angles, N·m.
+pub fn moments(
+    elements: &[Element],
+    theta: &[f64],
+    rest: &[f64],
+    before: &[f64],
+    rate: f64,
+    out: &mut [f64],
+) {
+    out.fill(0.0);
+    for el in elements {
+        let (t, r, b) = (el.gather(theta), el.gather(rest), el.gather(before));
+        let m = el.multiply([0, 1, 2].map(|i| t[i] - r[i] + rate * (t[i] - b[i])));
+        for i in 0..3 {
+            if el.hinges[i] != NONE {
+                out[el.hinges[i] as usize] += m[i];
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::random::Random;
+
+    #[test]
+    fn angle_gradient_agrees_with_finite_differences() {
+        let mut r = Random::new(11);
+        let hinge = Hinge { v: [0, 1, 2, 3] };
+        for round in 0..300 {
+            let spread = if round % 3 == 0 { 0.03 } else { 0.006 };
+            let x: Vec<DVec3> = [
+                DVec3::ZERO,
+                DVec3::new(0.03, 0.0, 0.0),
+                DVec3::new(0.01, 0.03, 0.0),
+                DVec3::new(0.02, -0.03, 0.0),
+            ]
+            .map(|p| p + r.vector() * spread)
+            .to_vec();
+            let (t, g) = angle_and_gradient(&hinge, &x, 0.0);
+            assert!((t - angle(&hinge, &x, 0.0)).abs() < 1e-12);
+            for i in 0..4 {
+                for k in 0..3 {
+                    let eps = 1e-7;
+                    let mut y = x.clone();
+                    y[i][k] += eps;
+                    let up = angle(&hinge, &y, t);
+                    y[i][k] -= 2.0 * eps;
+                    let down = angle(&hinge, &y, t);
+                    let d = (up - down) / (2.0 * eps);
+                    let size = g.iter().map(|g| g.length()).fold(1.0, f64::max);
+                    assert!((d - g[i][k]).abs() < 1e-5 * size, "round {round}: {d} {}", g[i][k]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn flat_quadratic_is_recovered() {
+        let rest = [DVec2::new(0.0, 0.0), DVec2::new(0.03, 0.004), DVec2::new(0.012, 0.028)];
+        let across =
+            [Some(DVec2::new(0.04, 0.03)), Some(DVec2::new(-0.01, 0.02)), Some(DVec2::new(0.02, -0.02))];
+        let k = curvature_stiffness(rest, across, Rigidity { weft: 2.0, warp: 3.0 });
+        let area = 0.5 * (rest[1] - rest[0]).perp_dot(rest[2] - rest[0]);
+        // z = ½(a x² + 2 b x y + c y²) has energy ½ area (2 a² + 2·√6·b² + 3 c²).
+        let (a, b, c) = (0.7, -0.4, 1.1);
+        let z = |p: DVec2| 0.5 * (a * p.x * p.x + 2.0 * b * p.x * p.y + c * p.y * p.y);
+        let theta = [0, 1, 2]
+            .map(|i| gradient_jump(rest[(i + 1) % 3], rest[(i + 2) % 3], rest[i], across[i].unwrap(), z));
+        let el = Element { hinges: [0, 1, 2], k };
+        let e = energy(&[el], &theta, &[0.0; 3], &[0.0; 3], 0.0);
+        let expected = 0.5 * area * (2.0 * a * a + 2.0 * 6f64.sqrt() * b * b + 3.0 * c * c);
+        assert!((e / expected - 1.0).abs() < 1e-9, "{e} {expected}");
+    }
+}

@@ -1,0 +1,5 @@
+//! What cloth resists: one physical idea per file.
+
+pub mod air;
+pub mod bending;
+pub mod membrane;

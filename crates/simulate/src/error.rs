@@ -1,0 +1,32 @@
+//! Why a simulation could not be set up or went no further.
+
+/// Shorthand for results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong, where, and what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An asset is at fault.
+    #[error(transparent)]
+    Asset(#[from] toile_assets::Error),
+    /// Garment, body and fabric do not fit together.
+    #[error("{0}")]
+    Scene(String),
+    /// All retries of a step failed.
+    #[error(
+        "frame {frame}: {cause} at vertex {vertex} after {retries} retries, smallest step {step_secs:.1e} s"
+    )]
+    Stuck {
+        /// Recorded frame.
+        frame: usize,
+        /// The vertex that is worst.
+        vertex: usize,
+        /// `not finite`, `no convergence`.
+        cause: &'static str,
+        /// Steps retried.
+        retries: u32,
+        /// The last step tried.
+        step_secs: f64,
+    },
+}

@@ -1,0 +1,5 @@
+//! The physical laboratory: cases with known answers.
+
+pub mod check;
+pub mod cloths;
+pub mod random;

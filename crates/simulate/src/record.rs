@@ -1,0 +1,235 @@
+//! A clip from its first frame to its last, as a take.
+
+use crate::drape::{DrapeSettings, drape, name_frame, ramp};
+use crate::settings::Settings;
+use crate::state::State;
+use crate::world::World;
+use crate::{Error, Result};
+use glam::{Affine3A, Vec3};
+use std::time::Instant;
+use toile_assets::{Body, Fabric, FrameReport, Garment, Motion, Pose, RootTrack, Take};
+
+/// What to record and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordSettings {
+    /// Of the solver.
+    pub solver: Settings,
+    /// Of draping and of the way to the first frame.
+    pub drape: DrapeSettings,
+    /// Frames per second of the take.
+    pub fps: f64,
+    /// A joint that moves farther from frame to frame is a fault of the clip, m.
+    pub teleport_m: f32,
+    /// Seconds that the motion stands still at its end of a stop take.
+    pub stop_secs: f64,
+}
+
+impl Default for RecordSettings {
+    fn default() -> Self {
+        Self {
+            solver: Settings::default(),
+            drape: DrapeSettings::default(),
+            fps: 30.0,
+            teleport_m: 1.0,
+            stop_secs: 2.0,
+        }
+    }
+}
+
+/// Where a take may be branched: the cloth at a frame.
+#[derive(Clone, Debug)]
+pub struct Branch {
+    /// The frame.
+    pub frame: usize,
+    /// The cloth there.
+    pub state: State,
+    /// The bones there.
+    pub bones: Vec<Affine3A>,
+}
+
+/// Simulates one clip. `progress` gets frames done and frames in all; returning `false` stops the take there.
+pub fn record(
+    body: &Body,
+    garment: &Garment,
+    motion: &Motion,
+    fabric: &Fabric,
+    settings: &RecordSettings,
+    progress: &mut dyn FnMut(usize, usize) -> bool,
+) -> Result<Take> {
+    Ok(record_with_branches(body, garment, motion, fabric, settings, &[], progress)?.0)
+}
+
+/// Simulates one clip and keeps the cloth at some frames, for [`record_stop`].
+pub fn record_with_branches(
+    body: &Body,
+    garment: &Garment,
+    motion: &Motion,
+    fabric: &Fabric,
+    settings: &RecordSettings,
+    keep: &[usize],
+    progress: &mut dyn FnMut(usize, usize) -> bool,
+) -> Result<(Take, Vec<Branch>)> {
+    check_motion(body, motion, settings)?;
+    let mut world = drape(body, garment, fabric, &settings.solver, &settings.drape)?;
+    ramp(&mut world, body, motion, &settings.drape)?;
+    record_from(&mut world, body, garment, motion, settings, keep, progress)
+}
+
+/// Records with a world that is already at the motion's first frame.
+pub fn record_from(
+    world: &mut World,
+    body: &Body,
+    garment: &Garment,
+    motion: &Motion,
+    settings: &RecordSettings,
+    keep: &[usize],
+    progress: &mut dyn FnMut(usize, usize) -> bool,
+) -> Result<(Take, Vec<Branch>)> {
+    let frames = (motion.duration_secs() * settings.fps + 1e-6).floor() as usize + 1;
+    let poses: Vec<Pose> = (0..frames).map(|f| motion.at(f as f64 / settings.fps)).collect();
+    let mut take = empty_take(world, garment, motion, settings, None);
+    let mut branches = Vec::new();
+    for f in 0..frames {
+        let begun = Instant::now();
+        let mut report = crate::StepReport::default();
+        if f > 0 {
+            report = frame(world, body, |share| motion.at((f as f64 - 1.0 + share) / settings.fps), settings)
+                .map_err(|e| name_frame(e, f))?;
+        }
+        push_frame(&mut take, world, body.bones(&poses[f]), &report, begun);
+        if keep.contains(&f) {
+            branches.push(Branch { frame: f, state: world.state.clone(), bones: world.bones().to_vec() });
+        }
+        if !progress(f + 1, frames) {
+            break;
+        }
+    }
+    take.roots = RootTrack::new(&body.skeleton, &poses[..take.reports.len()]).frames;
+    Ok((take, branches))
+}
+
+/// The settling after the motion freezes at a branch (de Aguiar 2010 §7, Training).
+pub fn record_stop(
+    world: &mut World,
+    body: &Body,
+    garment: &Garment,
+    motion: &Motion,
+    branch: &Branch,
+    settings: &RecordSettings,
+) -> Result<Take> {
+    world.restore(&branch.state, &branch.bones);
+    let pose = motion.at(branch.frame as f64 / settings.fps);
+    let frames = (settings.stop_secs * settings.fps).ceil() as usize + 1;
+    let mut take = empty_take(world, garment, motion, settings, Some(branch.frame));
+    for f in 0..frames {
+        let begun = Instant::now();
+        let mut report = crate::StepReport::default();
+        if f > 0 {
+            report = frame(world, body, |_| pose.clone(), settings).map_err(|e| name_frame(e, f))?;
+        }
+        push_frame(&mut take, world, body.bones(&pose), &report, begun);
+    }
+    take.roots = RootTrack::new(&body.skeleton, std::iter::repeat_n(&pose, frames)).frames;
+    Ok(take)
+}
+
+/// One recorded frame: poses are interpolated at every substep, not only bones.
+fn frame(
+    world: &mut World,
+    body: &Body,
+    pose_at: impl Fn(f64) -> Pose,
+    settings: &RecordSettings,
+) -> Result<crate::StepReport> {
+    let dt = 1.0 / settings.fps;
+    let pieces = (dt / settings.solver.max_step_secs - 1e-6).ceil().max(1.0) as usize;
+    let mut report = crate::StepReport::default();
+    for k in 1..=pieces {
+        let share = k as f64 / pieces as f64;
+        report.add(&world.step(&body.bones(&pose_at(share)), dt / pieces as f64)?);
+    }
+    Ok(report)
+}
+
+fn empty_take(
+    world: &World,
+    garment: &Garment,
+    motion: &Motion,
+    settings: &RecordSettings,
+    stop_frame: Option<usize>,
+) -> Take {
+    let body = world.body().map_or_else(String::new, |b| b.body().name.clone());
+    let notes = vec![
+        ("body".to_string(), body),
+        ("garment".to_string(), garment.name.clone()),
+        ("fabric".to_string(), world.scene.fabric.name.clone()),
+        ("solver".to_string(), format!("{:?}", settings.solver)),
+        ("version".to_string(), env!("CARGO_PKG_VERSION").to_string()),
+    ];
+    Take {
+        clip: motion.name.clone(),
+        fps: settings.fps,
+        triangles: world.scene.triangles.clone(),
+        positions: Vec::new(),
+        vertices: world.scene.len(),
+        bones: Vec::new(),
+        joints: world.bones().len(),
+        roots: Vec::new(),
+        reports: Vec::new(),
+        stop_frame,
+        notes,
+    }
+}
+
+fn push_frame(
+    take: &mut Take,
+    world: &World,
+    bones: Vec<Affine3A>,
+    report: &crate::StepReport,
+    begun: Instant,
+) {
+    take.positions.extend(world.state.x.iter().map(|p| -> Vec3 { p.as_vec3() }));
+    take.bones.extend(bones);
+    take.reports.push(FrameReport {
+        ms: begun.elapsed().as_secs_f32() * 1e3,
+        substeps: report.substeps,
+        retries: report.retries,
+        max_stretch_percent: (world.scene.max_stretch(&world.state.x) * 100.0) as f32,
+        deepest_mm: (report.deepest_m * 1e3) as f32,
+    });
+}
+
+/// Refuses clips for another skeleton and clips that jump.
+fn check_motion(body: &Body, motion: &Motion, settings: &RecordSettings) -> Result<()> {
+    if motion.skeleton.len() != body.skeleton.len() {
+        return Err(Error::Scene(format!(
+            "motion `{}` moves {} joints, body `{}` has {}: retarget it first",
+            motion.name,
+            motion.skeleton.len(),
+            body.name,
+            body.skeleton.len()
+        )));
+    }
+    let mut before: Option<Vec<Affine3A>> = None;
+    for (f, pose) in motion.poses.iter().enumerate() {
+        let world = body.skeleton.world_from_joints(pose);
+        if let Some(j) = world.iter().position(|m| !m.is_finite()) {
+            return Err(Error::Scene(format!(
+                "motion `{}`, frame {f}: joint `{}` is not finite",
+                motion.name, body.skeleton.joints[j].name
+            )));
+        }
+        if let Some(before) = &before {
+            let far = before.iter().zip(&world).map(|(a, b)| a.translation.distance(b.translation));
+            let far = far.fold(0.0, f32::max);
+            let limit = settings.teleport_m * (30.0 / motion.fps as f32).max(0.25);
+            if far > limit {
+                return Err(Error::Scene(format!(
+                    "motion `{}`, frame {f}: a joint jumps {far:.2} m; cut the clip there",
+                    motion.name
+                )));
+            }
+        }
+        before = Some(world);
+    }
+    Ok(())
+}

@@ -1,0 +1,328 @@
+//! What does not change: mesh, rest shapes, masses, stiffness, what is held and what is in the way.
+
+use crate::contact::collider::Collider;
+use crate::energy::{bending, membrane};
+use crate::settings::{Bending, Settings};
+use crate::{Error, Result};
+use glam::{DVec2, DVec3};
+use toile_assets::{Fabric, Garment, Mesh};
+
+/// A point of the cloth that is tested against bodies: corners and their weights.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// Corners; repeated where there are fewer than three.
+    pub v: [u32; 3],
+    /// Their weights, zero where repeated.
+    pub w: [f64; 3],
+    /// Area it stands for, m².
+    pub area: f64,
+}
+
+impl Sample {
+    /// Where it is.
+    #[inline]
+    pub fn point(&self, x: &[DVec3]) -> DVec3 {
+        let [a, b, c] = self.v.map(|i| x[i as usize]);
+        a * self.w[0] + b * self.w[1] + c * self.w[2]
+    }
+}
+
+/// The cloth to be simulated.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// Corners, counter-clockwise seen from outside.
+    pub triangles: Vec<[u32; 3]>,
+    /// Edges, each once.
+    pub edges: Vec<[u32; 2]>,
+    /// Flat length of each edge, m (the mean of its two sides).
+    pub edge_lengths: Vec<f64>,
+    /// Edge from corner i to corner i+1 of each triangle, and whether the edge runs the other way.
+    pub triangle_edges: Vec<[(u32, bool); 3]>,
+    /// kg per vertex.
+    pub mass: Vec<f64>,
+    /// m² per vertex.
+    pub area: Vec<f64>,
+    /// Stretch and shear.
+    pub membrane: Vec<membrane::Element>,
+    /// Inner edges.
+    pub hinges: Vec<bending::Hinge>,
+    /// Bending per triangle.
+    pub bending: Vec<bending::Element>,
+    /// Rest angle per hinge, zero for cloth cut flat.
+    pub rest_angles: Vec<f64>,
+    /// Points tested against bodies: first one per vertex, in order, then edge middles and centres.
+    pub samples: Vec<Sample>,
+    /// Vertices whose place is prescribed.
+    pub pinned: Vec<bool>,
+    /// Rigid things in the way.
+    pub colliders: Vec<Collider>,
+    /// What it is made of.
+    pub fabric: Fabric,
+}
+
+/// Ranges in which the solver is known to work, and what they are called in a fabric's file.
+fn check_fabric(f: &Fabric) -> Result<()> {
+    let ranges = [
+        ("density", f.density, 0.005, 5.0),
+        ("stretch_warp", f.stretch_warp, 1.0, 1e6),
+        ("stretch_weft", f.stretch_weft, 1.0, 1e6),
+        ("shear", f.shear, 0.0, 1e5),
+        ("poisson", f.poisson, 0.0, 0.5),
+        ("bend_warp", f.bend_warp, 0.0, 1.0),
+        ("bend_weft", f.bend_weft, 0.0, 1.0),
+        ("damping_secs", f.damping_secs, 0.0, 1.0),
+        ("thickness", f.thickness, 1e-5, 0.05),
+        ("friction", f.friction, 0.0, 10.0),
+        ("drag", f.drag, 0.0, 10.0),
+    ];
+    let faults: Vec<String> = ranges
+        .iter()
+        .filter(|(_, value, lo, hi)| !(value >= lo && value <= hi))
+        .map(|(name, value, lo, hi)| format!("{name} = {value}, allowed {lo} to {hi}"))
+        .collect();
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Scene(format!("fabric `{}`: {}", f.name, faults.join("; "))))
+    }
+}
+
+impl Scene {
+    /// The scene of a garment; pins are marked but their targets belong to the world.
+    pub fn from_garment(garment: &Garment, fabric: &Fabric, settings: &Settings) -> Result<Self> {
+        let rest: Vec<[DVec2; 3]> = garment.rest.iter().map(|r| r.map(|p| p.as_dvec2())).collect();
+        let mut scene = Self::new(&garment.sim, &rest, fabric, settings)?;
+        for pin in &garment.pins {
+            for &v in &pin.vertices {
+                let Some(held) = scene.pinned.get_mut(v as usize) else {
+                    return Err(Error::Scene(format!(
+                        "pin `{}` names vertex {v}, which does not exist",
+                        pin.name
+                    )));
+                };
+                *held = true;
+            }
+        }
+        Ok(scene)
+    }
+
+    /// A scene from a mesh whose own shape is the rest shape, each triangle laid flat.
+    pub fn from_mesh(mesh: &Mesh, fabric: &Fabric, settings: &Settings) -> Result<Self> {
+        let rest: Vec<[DVec2; 3]> = mesh
+            .triangles
+            .iter()
+            .map(|t| {
+                let [a, b, c] = t.map(|i| mesh.positions[i as usize].as_dvec3());
+                let e = b - a;
+                let u = e.normalize_or_zero();
+                let d = c - a;
+                [DVec2::ZERO, DVec2::new(e.length(), 0.0), DVec2::new(d.dot(u), (d - u * d.dot(u)).length())]
+            })
+            .collect();
+        Self::new(mesh, &rest, fabric, settings)
+    }
+
+    /// A scene from a mesh and the flat corners of each triangle (+X weft, +Y warp).
+    pub fn new(mesh: &Mesh, rest: &[[DVec2; 3]], fabric: &Fabric, settings: &Settings) -> Result<Self> {
+        check_fabric(fabric)?;
+        let n = mesh.positions.len();
+        if rest.len() != mesh.triangles.len() {
+            return Err(Error::Scene(format!(
+                "{} triangles have {} rest shapes",
+                mesh.triangles.len(),
+                rest.len()
+            )));
+        }
+        if let Some(t) = mesh.triangles.iter().position(|t| t.iter().any(|&i| i as usize >= n)) {
+            return Err(Error::Scene(format!("triangle {t} names a vertex that does not exist")));
+        }
+        // A mirrored panel has clockwise corners; stiffness along the threads is the same mirrored back.
+        let rest: Vec<[DVec2; 3]> = rest
+            .iter()
+            .map(|r| {
+                let flip = if (r[1] - r[0]).perp_dot(r[2] - r[0]) < 0.0 { -1.0 } else { 1.0 };
+                r.map(|p| DVec2::new(p.x * flip, p.y))
+            })
+            .collect();
+
+        let topology = mesh.topology();
+        let mut edge_of = std::collections::HashMap::new();
+        for (e, edge) in topology.edges.iter().enumerate() {
+            edge_of.insert(edge.ends, e as u32);
+        }
+        let edges: Vec<[u32; 2]> = topology.edges.iter().map(|e| e.ends).collect();
+        let triangle_edges: Vec<[(u32, bool); 3]> = mesh
+            .triangles
+            .iter()
+            .map(|t| {
+                [0, 1, 2].map(|k| {
+                    let (a, b) = (t[k], t[(k + 1) % 3]);
+                    (edge_of[&[a.min(b), a.max(b)]], a > b)
+                })
+            })
+            .collect();
+
+        let mut mass = vec![0.0; n];
+        let mut area = vec![0.0; n];
+        let mut membrane = Vec::with_capacity(mesh.triangles.len());
+        for (t, tri) in mesh.triangles.iter().enumerate() {
+            let el = membrane::Element::new(
+                *tri,
+                rest[t],
+                fabric.stretch_weft,
+                fabric.stretch_warp,
+                fabric.shear,
+                fabric.poisson,
+            )
+            .ok_or_else(|| {
+                Error::Scene(format!("triangle {t} has no area at rest; repair the mesh before simulating"))
+            })?;
+            for &i in tri {
+                area[i as usize] += el.area / 3.0;
+                mass[i as usize] += el.area / 3.0 * fabric.density;
+            }
+            membrane.push(el);
+        }
+        if let Some(v) = mass.iter().position(|m| *m <= 0.0) {
+            return Err(Error::Scene(format!(
+                "vertex {v} belongs to no triangle; remove it before simulating"
+            )));
+        }
+
+        let mut lengths = vec![(0.0, 0.0); edges.len()];
+        for (t, te) in triangle_edges.iter().enumerate() {
+            for k in 0..3 {
+                let l = &mut lengths[te[k].0 as usize];
+                l.0 += rest[t][k].distance(rest[t][(k + 1) % 3]);
+                l.1 += 1.0;
+            }
+        }
+        let edge_lengths: Vec<f64> = lengths.iter().map(|(sum, count)| sum / count).collect();
+
+        let (hinges, bending) =
+            bending_elements(mesh, &rest, &topology, &triangle_edges, fabric, settings.bending);
+        let samples = samples(&mesh.triangles, &edges, &edge_lengths, &area, &membrane, settings);
+        let rest_angles = vec![0.0; hinges.len()];
+        Ok(Self {
+            triangles: mesh.triangles.clone(),
+            edges,
+            edge_lengths,
+            triangle_edges,
+            mass,
+            area,
+            membrane,
+            rest_angles,
+            hinges,
+            bending,
+            samples,
+            pinned: vec![false; n],
+            colliders: Vec::new(),
+            fabric: fabric.clone(),
+        })
+    }
+
+    /// Number of vertices.
+    pub fn len(&self) -> usize {
+        self.mass.len()
+    }
+
+    /// Whether there is no cloth.
+    pub fn is_empty(&self) -> bool {
+        self.mass.is_empty()
+    }
+
+    /// Largest edge stretch of `x` as a share of the flat length: 0.02 is 2 %.
+    pub fn max_stretch(&self, x: &[DVec3]) -> f64 {
+        let stretch = self
+            .edges
+            .iter()
+            .zip(&self.edge_lengths)
+            .map(|(e, l)| x[e[0] as usize].distance(x[e[1] as usize]) / l - 1.0);
+        stretch.fold(0.0, f64::max)
+    }
+}
+
+/// Hinges and the bending stiffness of each triangle, its neighbours unfolded into its own plane: across a seam
+/// the neighbour comes from another panel, so only its shape is used.
+fn bending_elements(
+    mesh: &Mesh,
+    rest: &[[DVec2; 3]],
+    topology: &toile_assets::Topology,
+    triangle_edges: &[[(u32, bool); 3]],
+    fabric: &Fabric,
+    kind: Bending,
+) -> (Vec<bending::Hinge>, Vec<bending::Element>) {
+    let mut hinges = Vec::new();
+    let mut hinge_of_edge = vec![bending::NONE; topology.edges.len()];
+    for (e, edge) in topology.edges.iter().enumerate() {
+        let ([Some(t), Some(_)], [Some(c), Some(d)]) = (edge.triangles, edge.opposite) else { continue };
+        let tri = mesh.triangles[t as usize];
+        let Some(k) = (0..3).find(|&k| tri[k] == c) else { continue };
+        hinge_of_edge[e] = hinges.len() as u32;
+        hinges.push(bending::Hinge { v: [tri[(k + 1) % 3], tri[(k + 2) % 3], c, d] });
+    }
+    let rigidity = bending::Rigidity { weft: fabric.bend_weft, warp: fabric.bend_warp };
+    let elements = (0..mesh.triangles.len())
+        .map(|t| {
+            let mut own = [bending::NONE; 3];
+            let mut across = [None; 3];
+            for i in 0..3 {
+                // The edge opposite corner i runs from corner i+1 to corner i+2.
+                let e = triangle_edges[t][(i + 1) % 3].0 as usize;
+                if hinge_of_edge[e] == bending::NONE {
+                    continue;
+                }
+                let edge = &topology.edges[e];
+                let side = if edge.triangles[0] == Some(t as u32) { 1 } else { 0 };
+                let (Some(other), Some(far)) = (edge.triangles[side], edge.opposite[side]) else { continue };
+                let tri = mesh.triangles[other as usize];
+                let Some(k) = (0..3).find(|&k| tri[k] == far) else { continue };
+                let r = rest[other as usize];
+                let (a, b) = (rest[t][(i + 1) % 3], rest[t][(i + 2) % 3]);
+                // In the neighbour the edge runs the other way: its corner k+2 is our a.
+                let (oa, ob) = if tri[(k + 2) % 3] == mesh.triangles[t][(i + 1) % 3] {
+                    (r[(k + 2) % 3], r[(k + 1) % 3])
+                } else {
+                    (r[(k + 1) % 3], r[(k + 2) % 3])
+                };
+                let along = (r[k] - oa).dot(ob - oa) / (ob - oa).length_squared();
+                let height = ((ob - oa).perp_dot(r[k] - oa) / (ob - oa).length()).abs();
+                // Counter-clockwise corners: outside lies to the right of a→b.
+                let outward = -(b - a).perp().normalize();
+                across[i] = Some(a + (b - a) * along + outward * height);
+                own[i] = hinge_of_edge[e];
+            }
+            let k = match kind {
+                Bending::Curvature => bending::curvature_stiffness(rest[t], across, rigidity),
+                Bending::Hinge => bending::hinge_stiffness(rest[t], across, rigidity),
+            };
+            bending::Element { hinges: own, k }
+        })
+        .collect();
+    (hinges, elements)
+}
+
+/// Contact points: every vertex, and the middles of edges and triangles that are longer than the spacing.
+fn samples(
+    triangles: &[[u32; 3]],
+    edges: &[[u32; 2]],
+    lengths: &[f64],
+    area: &[f64],
+    membrane: &[membrane::Element],
+    settings: &Settings,
+) -> Vec<Sample> {
+    let vertex = |v: usize| Sample { v: [v as u32; 3], w: [1.0, 0.0, 0.0], area: area[v] };
+    let mut samples: Vec<Sample> = (0..area.len()).map(vertex).collect();
+    for (e, l) in edges.iter().zip(lengths) {
+        if *l > settings.sample_spacing_m {
+            let a = 0.5 * (area[e[0] as usize] + area[e[1] as usize]) / 3.0;
+            samples.push(Sample { v: [e[0], e[1], e[1]], w: [0.5, 0.5, 0.0], area: a });
+        }
+    }
+    for (t, el) in triangles.iter().zip(membrane) {
+        if (2.0 * el.area).sqrt() > 1.5 * settings.sample_spacing_m {
+            samples.push(Sample { v: *t, w: [1.0 / 3.0; 3], area: el.area / 2.0 });
+        }
+    }
+    samples
+}

@@ -1,0 +1,4 @@
+//! Linear algebra of a Newton step.
+
+pub mod pcg;
+pub mod system;

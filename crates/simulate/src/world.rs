@@ -1,0 +1,274 @@
+//! The owner of everything: scene, state, settings and workspace.
+
+use crate::contact::body::BodySurface;
+use crate::report::StepReport;
+use crate::scene::Scene;
+use crate::settings::Settings;
+use crate::state::State;
+use crate::step::{Failure, Obstacles, Workspace, substep};
+use crate::{Error, Result};
+use glam::{Affine3A, DAffine3, DMat3, DVec3};
+use toile_assets::{Body, Fabric, Garment, PinTarget};
+
+/// What a pinned vertex follows, resolved.
+#[derive(Clone, Copy, Debug)]
+enum Hold {
+    Space(DVec3),
+    Joint {
+        joint: usize,
+        bind: DVec3,
+    },
+    /// A point of the surface and the offset in the frame of its triangle.
+    Body {
+        triangle: u32,
+        weights: [f64; 3],
+        offset: DVec3,
+    },
+}
+
+/// Cloth, what it is made of, and what is in its way.
+#[derive(Clone, Debug)]
+pub struct World {
+    /// What does not change.
+    pub scene: Scene,
+    /// What does.
+    pub state: State,
+    /// How steps are taken.
+    pub settings: Settings,
+    body: Option<BodySurface>,
+    bones: Vec<Affine3A>,
+    holds: Vec<(u32, Hold)>,
+    pins: Vec<(u32, DVec3)>,
+    workspace: Workspace,
+    backup: State,
+}
+
+impl World {
+    /// Cloth without a body, at rest at `x`.
+    pub fn new(scene: Scene, x: Vec<DVec3>, settings: Settings) -> Result<Self> {
+        if x.len() != scene.len() {
+            return Err(Error::Scene(format!("{} positions for {} vertices", x.len(), scene.len())));
+        }
+        if let Some(v) = x.iter().position(|p| !p.is_finite()) {
+            return Err(Error::Scene(format!("vertex {v} is not finite")));
+        }
+        let holds: Vec<(u32, Hold)> =
+            (0..scene.len()).filter(|&v| scene.pinned[v]).map(|v| (v as u32, Hold::Space(x[v]))).collect();
+        let workspace = Workspace::new(&scene, &x);
+        let mut state = State::at_rest(x, scene.samples.len(), scene.hinges.len());
+        for (angle, hinge) in state.angles.iter_mut().zip(&scene.hinges) {
+            *angle = crate::energy::bending::angle(hinge, &state.x, 0.0);
+        }
+        Ok(Self {
+            backup: state.clone(),
+            scene,
+            state,
+            settings,
+            body: None,
+            bones: Vec::new(),
+            pins: Vec::new(),
+            holds,
+            workspace,
+        })
+    }
+
+    /// A garment on a body in its rest pose, both where their files put them.
+    pub fn with_body(body: &Body, garment: &Garment, fabric: &Fabric, settings: Settings) -> Result<Self> {
+        let scene = Scene::from_garment(garment, fabric, &settings)?;
+        let x: Vec<DVec3> = garment.sim.positions.iter().map(|p| p.as_dvec3()).collect();
+        let bones = body.bones(&body.skeleton.rest_pose());
+        let surface = BodySurface::new(body, &bones);
+        check_distance(body, garment, &surface)?;
+        let mut world = Self::new(scene, x, settings)?;
+        world.holds.clear();
+        for pin in &garment.pins {
+            for &v in &pin.vertices {
+                let p = world.state.x[v as usize];
+                let hold = match &pin.target {
+                    PinTarget::Space => Hold::Space(p),
+                    PinTarget::Joint(name) => {
+                        let joint = body.skeleton.find(name).ok_or_else(|| {
+                            Error::Scene(format!(
+                                "pin `{}` follows joint `{name}`, which the body has not",
+                                pin.name
+                            ))
+                        })?;
+                        let bind = bones[joint].inverse().transform_point3(p.as_vec3());
+                        Hold::Joint { joint, bind: bind.as_dvec3() }
+                    }
+                    PinTarget::Body => hold_to_body(&surface, p).ok_or_else(|| {
+                        Error::Scene(format!("pin `{}`: the body has no surface to follow", pin.name))
+                    })?,
+                };
+                world.holds.push((v, hold));
+            }
+        }
+        world.body = Some(surface);
+        world.bones = bones;
+        Ok(world)
+    }
+
+    /// The body's surface, where there is one.
+    pub fn body(&self) -> Option<&BodySurface> {
+        self.body.as_ref()
+    }
+
+    /// Bones at the end of the last step.
+    pub fn bones(&self) -> &[Affine3A] {
+        &self.bones
+    }
+
+    /// Puts the body at `bones` at once; the cloth stays where it is.
+    pub fn place_body(&mut self, bones: &[Affine3A]) {
+        if let Some(body) = &mut self.body {
+            body.place(bones);
+            self.bones = bones.to_vec();
+        }
+    }
+
+    /// Moves the body to `bones` (`world_from_bind`, one per joint) within `dt` seconds and the cloth with it.
+    /// Pass no bones where there is no body. Substeps are as short as the settings ask, shorter where a step
+    /// fails; when that does not help either, the world is left at the last good substep.
+    pub fn step(&mut self, bones: &[Affine3A], dt: f64) -> Result<StepReport> {
+        if let Some(body) = &mut self.body {
+            if bones.len() != self.bones.len() {
+                return Err(Error::Scene(format!(
+                    "{} bones for a body of {} joints",
+                    bones.len(),
+                    self.bones.len()
+                )));
+            }
+            body.begin(bones);
+        }
+        let mut total = StepReport::default();
+        let shortest = self.settings.max_step_secs / f64::from(1u32 << self.settings.max_halvings);
+        let mut pieces = (dt / self.settings.max_step_secs - 1e-6).ceil().max(1.0);
+        let mut done = 0.0;
+        while done < dt * (1.0 - 1e-9) {
+            let left = dt - done;
+            let h = (dt / pieces).min(left);
+            match self.attempt(bones, done / dt, (done + h) / dt, h) {
+                Ok(report) => {
+                    total.add(&report);
+                    done += h;
+                }
+                Err(failure) => {
+                    total.retries += 1;
+                    pieces *= 2.0;
+                    if dt / pieces < 0.999 * shortest {
+                        return Err(Error::Stuck {
+                            frame: 0,
+                            vertex: failure.vertex,
+                            cause: failure.cause,
+                            retries: total.retries,
+                            step_secs: h,
+                        });
+                    }
+                }
+            }
+        }
+        self.bones.copy_from_slice(bones);
+        for c in &mut self.scene.colliders {
+            c.world_from_local_before = c.world_from_local;
+        }
+        if self.settings.self_contact {
+            total.crossings = self.workspace.cloth.mark_crossings(&self.scene, &self.state.x);
+        }
+        Ok(total)
+    }
+
+    /// One substep between two shares of the motion; the state is unchanged if it fails.
+    fn attempt(
+        &mut self,
+        bones: &[Affine3A],
+        from: f64,
+        to: f64,
+        h: f64,
+    ) -> std::result::Result<StepReport, Failure> {
+        if let Some(body) = &mut self.body {
+            body.advance(from, to);
+        }
+        self.pins.clear();
+        for &(v, hold) in &self.holds {
+            let p = match hold {
+                Hold::Space(p) => p,
+                Hold::Joint { joint, bind } => {
+                    let at = |b: &Affine3A| b.transform_point3(bind.as_vec3()).as_dvec3();
+                    at(&self.bones[joint]).lerp(at(&bones[joint]), to)
+                }
+                Hold::Body { triangle, weights, offset } => {
+                    let Some(body) = &self.body else { continue };
+                    let corners = body.body().mesh.triangles[triangle as usize].map(|i| body.end[i as usize]);
+                    let p: DVec3 = (0..3).map(|k| corners[k] * weights[k]).sum();
+                    p + frame(corners) * offset
+                }
+            };
+            self.pins.push((v, p));
+        }
+        let obstacles = Obstacles { body: self.body.as_ref(), pins: &self.pins, shares: (from, to) };
+        self.backup.clone_from(&self.state);
+        let result =
+            substep(&self.scene, &obstacles, &self.settings, h, &mut self.state, &mut self.workspace);
+        if result.is_err() {
+            self.state.clone_from(&self.backup);
+        }
+        result
+    }
+
+    /// Moves everything rigidly, cloth and its memory: for starting a clip somewhere else.
+    pub fn transform(&mut self, m: &DAffine3) {
+        let (rotation, state) = (m.matrix3, &mut self.state);
+        for p in state.x.iter_mut().chain(&mut state.x_before) {
+            *p = m.transform_point3(*p);
+        }
+        for v in state.v.iter_mut().chain(&mut state.v_before) {
+            *v = rotation * *v;
+        }
+        for g in &mut state.grips {
+            g.stretch = rotation * g.stretch;
+        }
+    }
+
+    /// Changes the state for a stored one of the same scene.
+    pub fn restore(&mut self, state: &State, bones: &[Affine3A]) {
+        self.state.clone_from(state);
+        self.place_body(bones);
+    }
+}
+
+/// Orthonormal frame of a triangle: first edge, in-plane normal of it, normal.
+fn frame(c: [DVec3; 3]) -> DMat3 {
+    let e = (c[1] - c[0]).normalize_or(DVec3::X);
+    let n = e.cross(c[2] - c[0]).normalize_or(DVec3::Y);
+    DMat3::from_cols(e, n.cross(e), n)
+}
+
+fn hold_to_body(surface: &BodySurface, p: DVec3) -> Option<Hold> {
+    let near = surface.nearest(p, f64::MAX.sqrt(), None)?;
+    let corners = surface.body().mesh.triangles[near.triangle as usize].map(|i| surface.end[i as usize]);
+    let offset = frame(corners).transpose() * (p - near.point);
+    Some(Hold::Body { triangle: near.triangle, weights: near.weights, offset })
+}
+
+/// A garment that is nowhere near its body, or of another scale, is named instead of simulated.
+fn check_distance(body: &Body, garment: &Garment, surface: &BodySurface) -> Result<()> {
+    let mut nearest = f64::INFINITY;
+    for p in &garment.sim.positions {
+        if let Some(q) = surface.nearest(p.as_dvec3(), nearest.min(1e6), None) {
+            nearest = nearest.min(q.point.distance(p.as_dvec3()));
+        }
+    }
+    let size = |m: &toile_assets::Mesh| {
+        let (lo, hi) = m.bounds();
+        f64::from((hi - lo).length())
+    };
+    let (own, other) = (size(&garment.sim), size(&body.mesh));
+    if nearest > 0.3 || !(own < 20.0 * other) || !(own > 0.02 * other) {
+        return Err(Error::Scene(format!(
+            "garment `{}` is {own:.2} m across and {nearest:.2} m away from body `{}`, which is {other:.2} m across: \
+             place it around the body in its rest pose and give both in metres",
+            garment.name, body.name
+        )));
+    }
+    Ok(())
+}

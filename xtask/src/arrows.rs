@@ -1,0 +1,49 @@
+//! Which crate may know which: `assets ← simulate`, `assets ← run`, `assets + run ← learn`, `assets + run ← show`.
+
+use anyhow::{Result, bail};
+use std::process::Command;
+
+/// Crate, and the crates of ours it may depend on.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("assets", &[]),
+    ("simulate", &["assets"]),
+    ("run", &["assets"]),
+    ("learn", &["assets", "run"]),
+    ("show", &["assets", "run"]),
+    ("cli", &["assets", "simulate", "learn", "run", "show"]),
+];
+
+/// A game links `run`: its dependency tree stays small.
+const RUN_TREE_CAP: usize = 15;
+
+/// Reads the manifests and counts `run`'s tree.
+pub fn check() -> Result<()> {
+    let mut faults = Vec::new();
+    for (name, allowed) in ALLOWED {
+        let manifest = std::fs::read_to_string(format!("crates/{name}/Cargo.toml"))?;
+        let dependencies = manifest.split("[dev-dependencies]").next().unwrap_or_default();
+        for (other, _) in ALLOWED {
+            let named = dependencies.lines().any(|l| l.starts_with(&format!("toile-{other}")));
+            if named && !allowed.contains(other) {
+                faults.push(format!("`{name}` depends on `{other}`, against the arrows"));
+            }
+        }
+    }
+    let tree = Command::new("cargo")
+        .args(["tree", "-p", "toile-run", "-e", "normal", "--prefix", "none", "--no-dedupe"])
+        .output()?;
+    let mut crates: Vec<String> = String::from_utf8_lossy(&tree.stdout)
+        .lines()
+        .filter_map(|l| l.split_whitespace().next().map(str::to_string))
+        .collect();
+    crates.sort();
+    crates.dedup();
+    if !tree.status.success() || crates.is_empty() || crates.len() > RUN_TREE_CAP {
+        faults.push(format!(
+            "`run` brings {} crates, {RUN_TREE_CAP} at most: {}",
+            crates.len(),
+            crates.join(", ")
+        ));
+    }
+    if faults.is_empty() { Ok(()) } else { bail!(faults.join("\n")) }
+}
