@@ -17,7 +17,10 @@ pub(super) fn jump(figure: &Figure, height: f64) -> Plan {
     // The root's height over standing at toe-off: ankles and knees are stretched then.
     let off_rise = 0.06;
     let (crouch, off) = (0.95, 1.20);
-    let land = off + 2.0 * speed / GRAVITY;
+    // Knees and ankles give a little before the feet land.
+    let land_rise = off_rise - 0.07;
+    let landing_speed = (speed * speed + 2.0 * GRAVITY * (off_rise - land_rise)).sqrt();
+    let land = off + (speed + landing_speed) / GRAVITY;
     let absorb = land + 0.26;
     let up = absorb + 0.60;
     let deep = -0.14 - 0.3 * height;
@@ -30,7 +33,7 @@ pub(super) fn jump(figure: &Figure, height: f64) -> Plan {
             (0.4, 0.0, 0.0),
             (crouch, deep, 0.0),
             (off, off_rise, speed),
-            (land, off_rise, -speed),
+            (land, land_rise, -landing_speed),
             (absorb, deep, 0.0),
             (up, 0.0, 0.0),
         ],
