@@ -512,7 +512,10 @@ fn a_character_comes_with_its_motions_at_once() {
     assert_eq!((listed.animations[0].name.as_str(), listed.animations[0].duration_secs), ("turn", 1.0));
     assert_eq!((listed.vertices(), listed.triangles(), listed.joints()), (4, 2, 2));
     let text = listed.to_string();
-    assert!(text.contains("figure (skinned), skinned to skin") && text.contains("1 morph targets"), "{text}");
+    assert!(
+        text.contains("`figure` (skinned), skinned to `skin`") && text.contains("1 morph targets"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -120,11 +120,11 @@ impl std::fmt::Display for Contents {
             let Some(mesh) = node.mesh.and_then(|m| self.meshes.get(m)) else { continue };
             let skin = node.skin.and_then(|s| self.skins.get(s));
             let bound = match (skin, node.parent.and_then(|p| self.nodes.get(p))) {
-                (Some(skin), _) => format!("skinned to {}", skin.name),
-                (None, Some(parent)) => format!("hangs from {}", parent.name),
+                (Some(skin), _) => format!("skinned to `{}`", skin.name),
+                (None, Some(parent)) => format!("hangs from `{}`", parent.name),
                 (None, None) => "stands alone".into(),
             };
-            writeln!(f, "  mesh {} ({}), {bound}:", node.name, mesh.name)?;
+            writeln!(f, "  mesh `{}` ({}), {bound}:", node.name, mesh.name)?;
             for p in &mesh.primitives {
                 let material = p.material.as_deref().unwrap_or("no material");
                 write!(f, "    {material}: {} vertices, {} triangles", p.vertices, p.triangles)?;
@@ -138,10 +138,10 @@ impl std::fmt::Display for Contents {
             }
         }
         for s in &self.skins {
-            writeln!(f, "  skin {}: {} joints, on {} meshes", s.name, s.joints, s.used_by.len())?;
+            writeln!(f, "  skin `{}`: {} joints, on {} meshes", s.name, s.joints, s.used_by.len())?;
         }
         for a in &self.animations {
-            write!(f, "  animation {}: {:.2} s, {} keys", a.name, a.duration_secs, a.keys)?;
+            write!(f, "  animation `{}`: {:.2} s, {} keys", a.name, a.duration_secs, a.keys)?;
             match a.fps {
                 Some(fps) => writeln!(f, " at {fps:.1} per second")?,
                 None => writeln!(f)?,
