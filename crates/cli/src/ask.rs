@@ -53,7 +53,7 @@ pub fn body(name: &str, select: Option<&str>) -> Result<Body> {
 /// A garment by file or built-in name, placed around the body's rest pose.
 pub fn garment(name: &str, body: &Body, rest: RestChoice, select: Option<&str>) -> Result<Garment> {
     if is_file(name) {
-        return Ok(say(name, read::garment::read_garment(Path::new(name), rest, select)?));
+        return Ok(say(name, read::garment::read_garment_for(Path::new(name), rest, select, Some(body))?));
     }
     Ok(builtin::garment(name, body)?)
 }
