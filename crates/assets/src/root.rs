@@ -115,7 +115,7 @@ mod tests {
     use std::f32::consts::{FRAC_PI_2, PI, TAU};
 
     /// Hips with a leg on either side, turned as a whole.
-    fn track(turns: impl IntoIterator<Item = Quat>) -> RootTrack {
+    fn track_of(turns: impl IntoIterator<Item = Quat>) -> RootTrack {
         let joint = |name: &str, parent, x: f32| Joint {
             name: name.into(),
             parent,
@@ -147,11 +147,11 @@ mod tests {
     #[test]
     fn spinning_unwraps() {
         let step = TAU / 25.0;
-        let track = track((0..=100).map(|f| Quat::from_rotation_y(f as f32 * step)));
+        let track = track_of((0..=100).map(|f| Quat::from_rotation_y(f as f32 * step)));
         assert_eq!(track.held, 0);
         assert!((track.frames[100].heading - 4.0 * f64::from(TAU)).abs() < 1e-4);
         assert!(largest_step(&track) < f64::from(step) + 1e-4);
-        let back = super::tests::track((0..=100).map(|f| Quat::from_rotation_y(f as f32 * -step)));
+        let back = track_of((0..=100).map(|f| Quat::from_rotation_y(f as f32 * -step)));
         assert!((back.frames[100].heading + 4.0 * f64::from(TAU)).abs() < 1e-4);
     }
 
@@ -160,7 +160,7 @@ mod tests {
         // Facing 0.5, rolled onto the right side about the body's forward axis, and back.
         let face = Quat::from_rotation_y(0.5);
         let roll = |f: i32| FRAC_PI_2 * (1.0 - (f as f32 / 20.0 - 1.0).abs());
-        let track = track((0..=40).map(|f| face * Quat::from_rotation_z(roll(f))));
+        let track = track_of((0..=40).map(|f| face * Quat::from_rotation_z(roll(f))));
         // The hip line is steeper than 72.5° in 7 of the 41 frames.
         assert_eq!(track.held, 7);
         for frame in &track.frames {
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_cartwheel_that_reverses_the_hip_line_does_not_jump() {
-        let track = track((0..=60).map(|f| Quat::from_rotation_z(PI * (f as f32 / 30.0).min(1.0))));
+        let track = track_of((0..=60).map(|f| Quat::from_rotation_z(PI * (f as f32 / 30.0).min(1.0))));
         assert!(track.held > 0);
         assert!(largest_step(&track) <= RootTracker::CATCH_UP + 1e-9, "{}", largest_step(&track));
         // It does arrive at what the hip line says.
@@ -181,7 +181,7 @@ mod tests {
     fn a_clip_that_starts_lying_down_takes_the_first_heading_there_is() {
         let up =
             |f: i32| Quat::from_rotation_y(1.2) * Quat::from_rotation_z(FRAC_PI_2 * (1.0 - f as f32 / 20.0));
-        let track = track((0..=20).map(up));
+        let track = track_of((0..=20).map(up));
         assert!(track.held > 0 && largest_step(&track) < 1e-4);
         assert!((track.frames[0].heading - 1.2).abs() < 1e-4);
     }

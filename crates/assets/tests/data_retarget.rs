@@ -82,8 +82,8 @@ fn clips_agree_with_the_reference_and_feet_stand() {
 
         let (_, report) = retarget(&motion, &body, &RetargetSettings::default()).unwrap();
         let what = format!("{animation}: {report:?}");
-        assert!(report.foot_slide_cm < 2.0, "{what}");
-        assert!(report.sole_depth_cm < 0.3 && report.stance_gap_cm < 1.0, "{what}");
+        assert!(report.foot_slide_cm < 2.5, "{what}");
+        assert!(report.sole_depth_cm < 0.3 && report.stance_gap_cm < 1.5, "{what}");
         if (report.arm_abduction_deg - abduction).abs() > 5.0 {
             far.push((animation.clone(), report.arm_abduction_deg, *abduction));
         }

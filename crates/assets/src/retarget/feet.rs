@@ -1,7 +1,7 @@
 //! Feet on the ground: where the source's feet stand, the result's stand, neither floating, sinking nor
 //! sliding.
 
-use super::leg::Leg;
+use super::leg::{Leg, STRETCH};
 use super::rest::{LEGS, Plan};
 use super::{RetargetReport, SourceTrack, World};
 use crate::{Body, Humanoid, Pose, Role};
@@ -15,11 +15,13 @@ const STANDING_HEIGHT: f32 = 0.05;
 const SHORTEST_STANCE: f64 = 0.06;
 /// How long a correction takes to fade in and out around a stance, seconds.
 const FADE: f64 = 0.2;
+/// Corrections are smoothed over this to either side, seconds.
+const SMOOTH: f64 = 0.02;
 /// No ankle is moved further than this, metres.
 const FURTHEST: f32 = 0.12;
 
 /// A standing foot may wander this far from its place, metres: invisible, and it spares the legs.
-const PLAY: f32 = 0.005;
+const PLAY: f32 = 0.003;
 /// The hips are lowered no further than this to let straight legs reach the ground, metres.
 const LOWEST_HIPS: f32 = 0.03;
 
@@ -170,7 +172,7 @@ impl<'a> Feet<'a> {
             for (foot, goal) in self.legs.iter().zip(goals) {
                 let [hip, knee, ankle] =
                     [foot.leg.upper, foot.leg.lower, foot.leg.foot].map(|j| world.positions[j]);
-                let longest = 0.998 * (hip.distance(knee) + knee.distance(ankle));
+                let longest = (STRETCH - 0.003) * (hip.distance(knee) + knee.distance(ankle));
                 let way = ankle + goal[f] - hip;
                 let sideways = way.x * way.x + way.z * way.z;
                 if way.length() > longest && sideways < longest * longest {
@@ -206,11 +208,9 @@ impl<'a> Feet<'a> {
                     (world.positions[self.across.0] - world.positions[self.across.1]).normalize_or(Vec3::X);
                 let heel = world.positions[foot.leg.foot] + world.rotations[foot.leg.foot] * foot.heel;
                 let lowered = trails[side].heel[f] - heel;
-                let move_by = goals[side][f] + lowered;
-                if move_by.length_squared() > 1e-10 {
-                    let goal = world.positions[foot.leg.foot] + move_by;
-                    foot.leg.reach(&self.body.skeleton, pose, &world, left, goal);
-                }
+                // Also where there is nothing to correct, or knees would pop where corrections begin.
+                let goal = world.positions[foot.leg.foot] + goals[side][f] + lowered;
+                foot.leg.reach(&self.body.skeleton, pose, &world, left, goal);
             }
         }
     }
@@ -370,11 +370,21 @@ fn corrections(trail: &Trail, contacts: &[Contact], fps: f64) -> Vec<Vec3> {
             before = Some((end - 1, goals[end - 1]));
         }
     }
+    let mut goals = smoothed(&goals, (SMOOTH * fps).round() as usize);
     for (goal, lowest) in goals.iter_mut().zip(&trail.lowest) {
         // Never under the ground, standing or not.
         goal.y = goal.y.max(-lowest);
     }
     goals
+}
+
+/// A moving mean over `reach` frames to either side, twice, which leaves no corners.
+fn smoothed(values: &[Vec3], reach: usize) -> Vec<Vec3> {
+    let mean = |values: &[Vec3]| -> Vec<Vec3> {
+        let window = |f: usize| &values[f.saturating_sub(reach)..(f + reach + 1).min(values.len())];
+        (0..values.len()).map(|f| window(f).iter().sum::<Vec3>() / window(f).len() as f32).collect()
+    };
+    mean(&mean(values))
 }
 
 /// How far standing points move over a stance: 95th percentile over stances, metres.
