@@ -44,7 +44,7 @@ pub struct Chart {
 
 const WIDE: f64 = 640.0;
 const HIGH: f64 = 300.0;
-const LEFT: f64 = 58.0;
+const LEFT: f64 = 70.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 46.0;
@@ -118,7 +118,7 @@ impl Chart {
         let _ = writeln!(
             out,
             "<text class=\"name\" text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\
-             <text class=\"name\" text-anchor=\"middle\" transform=\"translate(14 {:.1}) rotate(-90)\">{}</text>",
+             <text class=\"name\" text-anchor=\"middle\" transform=\"translate(16 {:.1}) rotate(-90)\">{}</text>",
             0.5 * (LEFT + WIDE - RIGHT),
             HIGH - 8.0,
             escape(&self.x_label),
