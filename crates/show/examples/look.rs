@@ -5,6 +5,8 @@
 //! into one scene, the first as a body and the others as cloth, drawn once from each side. `--smooth` draws
 //! at twice the size and halves. Without names it draws the mannequin.
 
+#![allow(clippy::disallowed_methods, reason = "the time a frame takes is what is reported")]
+
 use glam::Vec3;
 use toile_assets::builtin;
 use toile_show::{Camera, Image, Item, Material, MeshHandle, Renderer, Scene, View, srgb};

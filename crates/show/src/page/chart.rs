@@ -170,7 +170,7 @@ fn ticks(lo: f64, hi: f64, about: usize) -> Vec<f64> {
 
 /// A tick's number with as many decimals as the range needs.
 fn number(value: f64, span: f64) -> String {
-    if span >= 1e6 || span < 1e-4 {
+    if !(1e-4..1e6).contains(&span) {
         return format!("{value:.1e}");
     }
     let decimals = (1.3 - span.log10()).ceil().clamp(0.0, 6.0) as usize;
