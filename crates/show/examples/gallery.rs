@@ -1,5 +1,7 @@
 //! Everything the crate can show, on shapes made here: `gallery [FOLDER]` writes PNG, GIF, APNG and a page.
 
+#![allow(clippy::disallowed_methods, reason = "the time a frame takes is what is reported")]
+
 use glam::Vec3;
 use std::path::Path;
 use std::time::Instant;

@@ -99,7 +99,7 @@ pub fn apng(frames: &[Image], fps: f32) -> Result<Vec<u8>> {
     let mut writer = encoder.write_header().map_err(fail)?;
     let mut shown: Vec<u8> = Vec::new();
     for frame in frames {
-        let rgb: Vec<u8> = frame.pixels().chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect();
+        let rgb = frame.rgb();
         let (x, y, across, down) = changed_rgb(&shown, &rgb, width as usize);
         writer.reset_frame_position().map_err(fail)?;
         writer.set_frame_dimension(across as u32, down as u32).map_err(fail)?;

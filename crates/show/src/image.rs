@@ -100,14 +100,24 @@ impl Image {
     pub fn png(&self) -> Result<Vec<u8>> {
         let fail = |e: png::EncodingError| Error::Encode { what: "PNG", why: e.to_string() };
         let mut bytes = Vec::new();
+        let opaque = self.pixels.chunks_exact(4).all(|p| p[3] == 255);
         let mut encoder = png::Encoder::new(&mut bytes, self.width, self.height);
-        encoder.set_color(png::ColorType::Rgba);
+        encoder.set_color(if opaque { png::ColorType::Rgb } else { png::ColorType::Rgba });
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
         let mut writer = encoder.write_header().map_err(fail)?;
-        writer.write_image_data(&self.pixels).map_err(fail)?;
+        if opaque {
+            writer.write_image_data(&self.rgb()).map_err(fail)?;
+        } else {
+            writer.write_image_data(&self.pixels).map_err(fail)?;
+        }
         writer.finish().map_err(fail)?;
         Ok(bytes)
+    }
+
+    /// Three bytes a pixel, without opacity.
+    pub(crate) fn rgb(&self) -> Vec<u8> {
+        self.pixels.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect()
     }
 
     /// Writes a PNG file, all or nothing.

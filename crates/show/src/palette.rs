@@ -1,6 +1,6 @@
 //! A few colours for many pictures: median cut (Heckbert 1982) over all frames, then ordered dithering.
 
-use crate::Image;
+use crate::{Error, Image, Result};
 use std::collections::HashMap;
 
 /// At most 256 colours that stand for all of a film's.
@@ -97,6 +97,22 @@ impl Palette {
 
     pub fn colours(&self) -> &[[u8; 3]] {
         &self.colours
+    }
+
+    /// The bytes of a PNG file with this palette.
+    pub fn png(&self, width: u32, height: u32, indices: &[u8]) -> Result<Vec<u8>> {
+        let fail = |e: png::EncodingError| Error::Encode { what: "PNG", why: e.to_string() };
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, width, height);
+        encoder.set_color(png::ColorType::Indexed);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_palette(self.colours.as_flattened());
+        // Indices are names, not amounts: differences between neighbours say nothing.
+        encoder.set_filter(png::Filter::NoFilter);
+        let mut writer = encoder.write_header().map_err(fail)?;
+        writer.write_image_data(indices).map_err(fail)?;
+        writer.finish().map_err(fail)?;
+        Ok(bytes)
     }
 
     /// The picture in palette indices, dithered by a 4×4 Bayer pattern. The pattern stands still, so that what does

@@ -114,7 +114,7 @@ fn only_cloth_is_seen_from_behind_and_it_is_darker_there() {
     let positions = square(0.5, 0.0);
     let mesh = MeshHandle::new(&SQUARE);
     let behind = Camera { eye: Vec3::new(0.0, 1.0, -3.0), ..head_on() };
-    let mut shot = |material: Material, camera: &Camera| {
+    let shot = |material: Material, camera: &Camera| {
         let scene = Scene { ground: None, ..Scene::new() }.with(Item::new(&mesh, &positions, material));
         renderer().draw(&scene, camera, 64, 64).unwrap().at(32, 32)
     };
@@ -133,7 +133,7 @@ fn only_cloth_is_seen_from_behind_and_it_is_darker_there() {
 fn cloth_just_behind_the_body_is_drawn_in_front_of_it_within_the_slack() {
     let (body, near, far) = (square(0.5, 0.0), square(0.4, -0.006), square(0.4, -0.03));
     let mesh = MeshHandle::new(&SQUARE);
-    let mut shot = |cloth: &[Vec3], slack: f32| {
+    let shot = |cloth: &[Vec3], slack: f32| {
         let green = Material { two_sided: true, depth_slack_m: slack, ..paint(srgb(0, 200, 0)) };
         let scene = Scene::new()
             .with(Item::new(&mesh, &body, paint(srgb(200, 0, 0))))
@@ -168,7 +168,7 @@ fn hidden_triangles_are_not_drawn() {
     let mesh = MeshHandle::new(&SQUARE);
     let half = mesh.without(&[true]);
     assert_eq!(half.triangles(), &SQUARE[1..]);
-    let mut shot = |mesh: &MeshHandle| {
+    let shot = |mesh: &MeshHandle| {
         let scene = Scene::new().with(Item::new(mesh, &positions, paint(srgb(200, 0, 0))));
         let image = renderer().draw(&scene, &head_on(), 64, 64).unwrap();
         [image.at(38, 38), image.at(26, 26)].map(|p| p[0] as i32 - p[2] as i32 > 60)
@@ -218,7 +218,7 @@ fn heat_colours_go_from_blue_to_red_across_the_surface() {
 fn the_ground_is_not_there_from_below_and_hides_what_is_under_it_from_above() {
     let (positions, triangles) = sphere(Vec3::new(0.0, -0.5, 0.0), 0.3);
     let mesh = MeshHandle::new(&triangles);
-    let mut shot = |eye: Vec3, ground: Option<Ground>| {
+    let shot = |eye: Vec3, ground: Option<Ground>| {
         let scene =
             Scene { ground, ..Scene::new() }.with(Item::new(&mesh, &positions, paint(srgb(230, 0, 0))));
         let camera = Camera { eye, target: Vec3::new(0.0, -0.5, 0.0), ..Camera::default() };

@@ -17,15 +17,32 @@ fn frames() -> Vec<Image> {
 }
 
 #[test]
-fn a_png_comes_back_as_it_was() {
-    let mut image = Image::new(33, 7, [1, 2, 3, 255]);
-    Label::new("Toile").at(Anchor::Top).write(&mut image, None);
-    let bytes = image.png().unwrap();
-    let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
-    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-    let info = reader.next_frame(&mut pixels).unwrap();
-    assert_eq!((info.width, info.height), (33, 7));
-    assert_eq!(pixels, image.pixels());
+fn a_png_comes_back_as_it_was_with_or_without_transparency() {
+    for alpha in [255, 80] {
+        let mut image = Image::new(33, 7, [1, 2, 3, alpha]);
+        Label::new("Toile").at(Anchor::Top).write(&mut image, None);
+        let bytes = image.png().unwrap();
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut pixels).unwrap();
+        assert_eq!((info.width, info.height), (33, 7));
+        let channels = pixels.len() / (33 * 7);
+        assert_eq!(channels, if alpha == 255 { 3 } else { 4 });
+        for (back, was) in pixels.chunks_exact(channels).zip(image.pixels().chunks_exact(4)) {
+            assert_eq!(back, &was[..channels]);
+        }
+    }
+}
+
+#[test]
+fn half_the_size_is_the_mean_of_four() {
+    let mut image = Image::new(4, 3, [0, 0, 0, 255]);
+    image.blend(0, 0, [255, 255, 255], 1.0);
+    image.blend(1, 1, [255, 255, 255], 1.0);
+    let half = image.halved();
+    assert_eq!((half.width(), half.height()), (2, 1));
+    assert_eq!((half.at(0, 0), half.at(1, 0)), ([128, 128, 128, 255], [0, 0, 0, 255]));
+    assert_eq!(Image::new(1, 1, [7, 7, 7, 255]).halved().at(0, 0), [7, 7, 7, 255]);
 }
 
 #[test]

@@ -44,7 +44,7 @@ pub struct Chart {
 
 const WIDE: f64 = 640.0;
 const HIGH: f64 = 300.0;
-const LEFT: f64 = 58.0;
+const LEFT: f64 = 70.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 46.0;
@@ -118,7 +118,7 @@ impl Chart {
         let _ = writeln!(
             out,
             "<text class=\"name\" text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\
-             <text class=\"name\" text-anchor=\"middle\" transform=\"translate(14 {:.1}) rotate(-90)\">{}</text>",
+             <text class=\"name\" text-anchor=\"middle\" transform=\"translate(16 {:.1}) rotate(-90)\">{}</text>",
             0.5 * (LEFT + WIDE - RIGHT),
             HIGH - 8.0,
             escape(&self.x_label),
@@ -170,7 +170,7 @@ fn ticks(lo: f64, hi: f64, about: usize) -> Vec<f64> {
 
 /// A tick's number with as many decimals as the range needs.
 fn number(value: f64, span: f64) -> String {
-    if span >= 1e6 || span < 1e-4 {
+    if !(1e-4..1e6).contains(&span) {
         return format!("{value:.1e}");
     }
     let decimals = (1.3 - span.log10()).ceil().clamp(0.0, 6.0) as usize;

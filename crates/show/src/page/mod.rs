@@ -19,6 +19,7 @@ mod chart;
 
 pub use chart::{Chart, Line};
 
+use crate::palette::Palette;
 use crate::{Error, Image, Result};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -88,9 +89,11 @@ impl Page {
     /// A picture from the bytes of a PNG, APNG or GIF file.
     pub fn figure(&mut self, file: &[u8], caption: &str) -> &mut Self {
         let kind = if file.starts_with(b"GIF8") { "gif" } else { "png" };
+        // Panes in a row are scrolled on a telephone rather than shrunk to stamps.
+        let class = if aspect(file).is_some_and(|a| a > 2.2) { " class=\"wide\"" } else { "" };
         let _ = writeln!(
             self.body,
-            "<figure><img alt=\"{0}\" src=\"data:image/{kind};base64,{1}\"><figcaption>{0}</figcaption></figure>",
+            "<figure{class}><img alt=\"{0}\" src=\"data:image/{kind};base64,{1}\"><figcaption>{0}</figcaption></figure>",
             escape(caption),
             base64::encode(file)
         );
@@ -103,8 +106,8 @@ impl Page {
         Ok(self.figure(&png, caption))
     }
 
-    /// A film that can be played, paused and scrubbed. Its frames are stored as sheets of small PNGs; keep it to a
-    /// hundred frames or so at 400 pixels, which is a few megabytes.
+    /// A film that can be played, paused and scrubbed. Its frames are stored side by side in a few
+    /// PNGs of 256 colours: about 25 kB a frame at 320 pixels, so keep it to a hundred or two.
     pub fn film(&mut self, frames: &[Image], fps: f32, caption: &str) -> Result<&mut Self> {
         let Some(first) = frames.first() else { return Err(Error::Invalid("a film needs frames".into())) };
         let (wide, high) = (first.width(), first.height());
@@ -122,14 +125,20 @@ impl Page {
             frames.len()
         );
         let _ = writeln!(self.body, "<canvas width=\"{wide}\" height=\"{high}\" hidden></canvas>");
+        let mut palette = Palette::of(frames, 256);
         for part in frames.chunks(per_sheet) {
             let columns = across.min(part.len() as u32);
             let rows = (part.len() as u32).div_ceil(across);
-            let mut sheet = Image::new(wide * columns, high * rows, [255; 4]);
+            let row = wide as usize * columns as usize;
+            let mut sheet = vec![0u8; row * high as usize * rows as usize];
             for (k, frame) in part.iter().enumerate() {
-                sheet.paste(frame, k as u32 % across * wide, k as u32 / across * high);
+                let (x, y) = (k % across as usize * wide as usize, k / across as usize * high as usize);
+                for (line, indices) in palette.indices(frame).chunks_exact(wide as usize).enumerate() {
+                    let at = (y + line) * row + x;
+                    sheet[at..at + wide as usize].copy_from_slice(indices);
+                }
             }
-            let png = base64::encode(&sheet.png()?);
+            let png = base64::encode(&palette.png(wide * columns, high * rows, &sheet)?);
             let _ =
                 writeln!(self.body, "<img alt=\"{}\" src=\"data:image/png;base64,{png}\">", escape(caption));
         }
@@ -171,6 +180,16 @@ impl Page {
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         Ok(write_atomically(path.as_ref(), self.finish().as_bytes())?)
     }
+}
+
+/// Width over height of a PNG file, from its header.
+fn aspect(file: &[u8]) -> Option<f64> {
+    if !file.starts_with(b"\x89PNG") {
+        return None;
+    }
+    let number = |at: usize| file.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
+    let (wide, high) = (number(16)?, number(20)?);
+    (high > 0).then(|| f64::from(wide) / f64::from(high))
 }
 
 /// Text for HTML, inside elements and quoted attributes.

@@ -51,8 +51,8 @@ pub(super) fn map_view(towards: Vec3, centre: Vec3, radius_m: f32, size: u32) ->
     let radius = (radius_m.max(0.05) * 8.0).ceil() / 8.0;
     let texel = 2.0 * radius / size as f32;
     let snap = |axis: Vec3| (centre.dot(axis) / texel).round() * texel;
-    // Depth reaches further than the ball, so that a ground below it lies inside as well.
-    let depth_m = 4.0 * radius;
+    // Depth reaches further than the ball, so that the ground on which its shadow falls lies inside as well.
+    let depth_m = 6.0 * radius;
     let origin = snap(right) * right + snap(up) * up + (centre.dot(back) + 2.0 * radius) * back;
     let view = view_from_world(origin, right, up, back);
     let clip_from_view = Mat4::from_diagonal(Vec4::new(1.0 / radius, 1.0 / radius, -1.0 / depth_m, 1.0));

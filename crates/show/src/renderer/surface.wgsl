@@ -127,7 +127,7 @@ fn shaded(in: Varying, front: bool) -> vec3f {
     var lit = 0.0;
     if key_cos > 0.0 {
         let off = 0.004 + 0.012 * (1.0 - clamp(towards_key, 0.0, 1.0));
-        lit = key_light(in.world + off * n, 0.006, 0.03, 4, 10);
+        lit = key_light(in.world + off * n, 0.006, 0.022, 4, 12);
         key_cos *= lit;
     }
 
