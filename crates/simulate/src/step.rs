@@ -172,15 +172,18 @@ pub fn substep(
     Ok(report)
 }
 
-/// Coefficients and targets of the integrator for every vertex.
+/// `[(1+ω)²/(1+2ω), ω²/(1+2ω), β]` for a step of `h` that is ω times the one before.
+pub(crate) fn coefficients(h: f64, w: f64) -> [f64; 3] {
+    let d = 1.0 / (1.0 + 2.0 * w);
+    [(1.0 + w) * (1.0 + w) * d, w * w * d, h * (1.0 + w) * d]
+}
+
+/// Targets of the integrator for every vertex.
 fn predict(scene: &Scene, settings: &Settings, h: f64, state: &State, ws: &mut Workspace) {
     let bdf2 = settings.integrator == Integrator::Bdf2 && state.step_before_secs > 0.0;
     let ratio = if bdf2 { h / state.step_before_secs } else { 0.0 };
     for i in 0..scene.len() {
-        let w = if state.touching[i] { 0.0 } else { ratio };
-        let d = 1.0 / (1.0 + 2.0 * w);
-        let (now, before) = ((1.0 + w) * (1.0 + w) * d, w * w * d);
-        let beta = h * (1.0 + w) * d;
+        let [now, before, beta] = coefficients(h, if state.touching[i] { 0.0 } else { ratio });
         ws.beta[i] = beta;
         ws.base[i] = state.x[i] * now - state.x_before[i] * before;
         let v = state.v[i] * now - state.v_before[i] * before;
