@@ -46,7 +46,7 @@ fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
         low_ease: cutting.ease,
         underarm_drop: 0.03,
         neck_gap: 0.032,
-        shoulder_share: 1.04,
+        shoulder_share: 0.98,
         neck_depth: cutting.neck_depth,
         darts: false,
     };
@@ -117,20 +117,17 @@ fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
         .map(|(p, of_arm)| if *of_arm { arm.shell.level(on_sleeve(*p)) } else { shell.level(*p) }.max(0.0))
         .collect();
     relax::pull(&cut, &mut positions, &vec![true; cut.count], 100, |v, p| {
-        let raise = |p: DVec3, least: f64, exact: bool| {
+        if !sleeve_only[v] {
+            let p = shell.bring(p, levels[v]);
             let q = on_sleeve(p);
-            let level = arm.shell.level(q);
-            if !exact && (q.y > 0.03 || level >= least) {
-                return p;
-            }
-            arm.to_world(arm.shell.bring(q, least)) * side(p)
-        };
-        if sleeve_only[v] {
-            let p = if shell.level(p) < 0.0 { shell.bring(p, 0.0) } else { p };
-            raise(p, levels[v], true)
-        } else {
-            raise(shell.bring(p, levels[v]), 0.0, false)
+            let clear = q.y > 0.03 || arm.shell.level(q) >= 0.0;
+            return if clear { p } else { arm.to_world(arm.shell.bring(q, 0.0)) * side(p) };
         }
+        let p = if shell.level(p) < 0.0 { shell.bring(p, 0.0) } else { p };
+        let q = on_sleeve(p);
+        // Sleeves may come nearer to the arm, never farther: that way they cannot buckle.
+        let level = arm.shell.level(q).clamp(0.0, levels[v]);
+        arm.to_world(arm.shell.bring(q, level)) * side(p)
     });
     cut.sew(&pattern, cutting.name, &positions, &[])
 }

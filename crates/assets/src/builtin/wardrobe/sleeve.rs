@@ -1,7 +1,7 @@
 //! A set-in sleeve: a tapered panel with a bell-shaped cap that is eased into the armhole.
 
 use super::form::smoothstep;
-use super::limb::{Limb, at_share_around, half_ring};
+use super::limb::{Limb, at_share_around};
 use super::panel::{Outline, PanelEdge};
 use super::place::length;
 use glam::{DVec2, DVec3};
@@ -40,7 +40,7 @@ impl Sleeve {
         // The ring that fits the arm depends on how far down the cap reaches, and the other way round.
         for _ in 0..4 {
             sleeve.base_y = shoulder_y - sleeve.cap_height;
-            let girths = [sleeve.base_y - 0.03, cuff_y].map(|y| length(&half_ring(&arm.shell, y)));
+            let girths = [sleeve.base_y - 0.03, cuff_y].map(|y| length(&arm.shell.half_ring(y)));
             // A cap needs to be narrower than the hole it fills.
             let widest = 0.5 * CAP_EASE * (lengths[0] + lengths[1]) * 0.93;
             sleeve.half = [(1.04 * girths[0]).min(widest), 1.02 * girths[1]];
