@@ -126,7 +126,8 @@ fn clearance(g: &Garment, body: &Mesh) -> (f32, Vec3) {
 }
 
 /// Both at once, for messages.
-fn each() -> impl Iterator<Item = (&'static str, usize, usize, usize, Option<&'static str>, &'static Garment)> {
+fn each() -> impl Iterator<Item = (&'static str, usize, usize, usize, Option<&'static str>, &'static Garment)>
+{
     WANTED.iter().zip(wardrobe()).map(|(w, g)| (w.0, w.1, w.2, w.3, w.4, g))
 }
 
@@ -261,7 +262,10 @@ fn the_outer_face_looks_away_from_the_body() {
                 wrong += u32::from((b - a).cross(c - a).dot(middle - from_body.point) <= 0.0);
             }
         }
-        assert!(near > 0 && wrong * 50 <= near, "{name}: {wrong} of {near} triangles near the body look inwards");
+        assert!(
+            near > 0 && wrong * 50 <= near,
+            "{name}: {wrong} of {near} triangles near the body look inwards"
+        );
     }
 }
 
@@ -346,7 +350,11 @@ pub fn report(g: &Garment, body: &Mesh) {
     for (e, _) in selfs.iter().take(6) {
         println!("    self at {} {}", g.sim.positions[e[0] as usize], g.sim.positions[e[1] as usize]);
     }
-    let mut worst: Vec<(f32, Vec3)> = strains(g).into_iter().enumerate().map(|(i, s)| (s.abs(), g.sim.positions[g.sim.triangles[i / 3][i % 3] as usize])).collect();
+    let mut worst: Vec<(f32, Vec3)> = strains(g)
+        .into_iter()
+        .enumerate()
+        .map(|(i, s)| (s.abs(), g.sim.positions[g.sim.triangles[i / 3][i % 3] as usize]))
+        .collect();
     worst.sort_by(|a, b| b.0.total_cmp(&a.0));
     for w in worst.iter().step_by(8).take(4) {
         println!("    strain {:.2} at {}", w.0, w.1);

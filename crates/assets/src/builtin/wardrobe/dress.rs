@@ -43,10 +43,8 @@ fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
         neck_depth: [0.09, 0.045],
         darts: true,
     };
-    let shell = form
-        .trunk
-        .grown(clearance)
-        .filled_under_arms(form.armpit_y - style.underarm_drop, form.shoulder.y);
+    let shell =
+        form.trunk.grown(clearance).filled_under_arms(form.armpit_y - style.underarm_drop, form.shoulder.y);
     let blocks = Block::pair(form, &shell, &style);
     let around: f64 = blocks.iter().map(|b| 2.0 * b.waist_parts()[0] + b.waist_parts()[1]).sum();
     let radius = cutting.gather * around / (TAU * cutting.circle);

@@ -86,7 +86,9 @@ impl Form {
         for tri in &body.mesh.triangles {
             let corners = tri.map(|i| positions[i as usize]);
             let arms = tri.iter().filter(|&&i| is_arm[i as usize]).count();
-            if arms == 0 || corners.iter().all(|p| p.x.abs() < shoulder.x) {
+            // The roundness of the shoulder belongs to both.
+            let reach = |p: &DVec3| if p.y > shoulder.y - 0.05 { shoulder.x + 0.02 } else { shoulder.x };
+            if arms == 0 || corners.iter().all(|p| p.x.abs() < reach(p)) {
                 trunk.push(corners);
             }
             // On top of the shoulder the arm begins wherever it has any say, so that no gap is left
@@ -105,7 +107,9 @@ impl Form {
         if !armpit_y.is_finite() || armpit_y >= shoulder.y || armpit_y < hip.y {
             return Err(lacking("its skin weights do not tell arms from trunk"));
         }
-        let trunk = Shell::around(&trunk, shoulder.z.min(0.0).max(hip.z.min(0.0)));
+        // The axis stands where the ridge of the shoulders is, so that it is inside every slice.
+        let trunk = Shell::around(&trunk, shoulder.z);
+        let spine = shoulder.y - hip.y;
         let least = |from: f64, to: f64, sign: f64| {
             let n = ((to - from) / STEP).floor().max(1.0) as usize;
             (0..=n)
@@ -115,7 +119,6 @@ impl Form {
         };
         // The natural waist: narrowest between navel and lowest rib. Wider limits would find the
         // place under the bust on a body with a soft belly.
-        let spine = shoulder.y - hip.y;
         let waist_y = least(hip.y + 0.30 * spine, hip.y + 0.37 * spine, 1.0);
         let bust_y = least(waist_y + 0.08, armpit_y - 0.01, -1.0);
         let hip_y = least(hip.y - 0.10, waist_y - 0.05, -1.0);
@@ -163,7 +166,14 @@ impl Shell {
 
     /// The ring at a height moved outwards by `gap`, as a shell of its own that has it at every height.
     pub fn hoop(&self, y: f64, gap: f64) -> Self {
-        Self { axis_z: self.axis_z, low: y, rings: vec![widen(&self.radii(y), gap)] }
+        let ring = self.ring(y);
+        let depths = || ring.iter().map(|p| p.y);
+        let (back, front) =
+            (depths().fold(f64::INFINITY, f64::min), depths().fold(f64::NEG_INFINITY, f64::max));
+        // Around its own middle, so that front and back get fair shares of it however wide it is made.
+        let axis_z = 0.5 * (back + front);
+        let centred: Vec<DVec2> = ring.iter().map(|p| *p - DVec2::new(0.0, axis_z)).collect();
+        Self { axis_z, low: y, rings: vec![widen(&radii(&hull(&centred)), gap)] }
     }
 
     /// Everything within `gap` of this shell.
@@ -218,18 +228,21 @@ impl Shell {
     /// The same shell with the hollows under the shoulders filled: from height `from` up to `to`, the
     /// sides do not draw in. A sleeveless bodice hangs straight there, it does not follow the armpit.
     pub fn filled_under_arms(&self, from: f64, to: f64) -> Self {
-        let base = self.radii(from);
+        let breadth =
+            |ring: &[f64; AROUND]| (0..AROUND).map(|i| direction(i).x * ring[i]).fold(0.0, f64::max);
+        let wanted = breadth(&self.radii(from));
         let mut out = self.clone();
         for (s, ring) in out.rings.iter_mut().enumerate() {
             let y = self.low + STEP * s as f64;
-            if y < from || y > to {
+            let own = breadth(ring);
+            if y < from || y > to || own <= 0.0 {
                 continue;
             }
-            let low = smoothstep(to, from + 0.04, y);
-            for (i, r) in ring.iter_mut().enumerate() {
-                let aside = smoothstep(0.55, 0.85, direction(i).x.abs());
-                *r = r.max(base[i] * low * aside);
-            }
+            // Only sideways: pushed out all around, the chest would get a ledge.
+            let wider = 1.0 + (wanted / own - 1.0).max(0.0) * smoothstep(to, to - 0.04, y);
+            let points: Vec<DVec2> =
+                (0..AROUND).map(|i| direction(i) * ring[i] * DVec2::new(wider, 1.0)).collect();
+            *ring = radii(&hull(&points));
         }
         out
     }
@@ -246,6 +259,11 @@ impl Shell {
     pub fn ring(&self, y: f64) -> [DVec2; AROUND] {
         let radii = self.radii(y);
         std::array::from_fn(|i| direction(i) * radii[i] + DVec2::new(0.0, self.axis_z))
+    }
+
+    /// Points of the ring at a height from the front over the wearer's left to the back.
+    pub fn half_ring(&self, y: f64) -> Vec<DVec2> {
+        self.ring(y)[..=AROUND / 2].to_vec()
     }
 
     /// How far a point is outside the shell, measured level from the axis.
@@ -275,7 +293,9 @@ impl Shell {
             [DVec3::X, DVec3::Y, DVec3::Z]
                 .map(|e| (self.level(p + e * D) - self.level(p - e * D)) / (2.0 * D)),
         );
-        p - slope * ((self.level(p) - to) / slope.length_squared().max(0.25))
+        let step = slope * ((self.level(p) - to) / slope.length_squared().max(0.25));
+        // Rings can jump, as from shoulder to neck; a limit keeps that from throwing the point away.
+        p - step.clamp_length_max(0.02)
     }
 
     /// Length of the ring at a height.

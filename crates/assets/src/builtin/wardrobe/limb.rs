@@ -1,8 +1,8 @@
 //! A limb as a straight tube: its own frame, with the bend of the middle joint taken out.
 
-use super::form::{AROUND, Shell};
+use super::form::Shell;
 use super::place::{length, walk};
-use glam::{DMat3, DVec2, DVec3};
+use glam::{DMat3, DVec3};
 
 /// The wearer's left arm. In its frame +Y points up the arm to the shoulder joint at the origin,
 /// +Z to the outer side of the arm, so that a sleeve's middle lies along +Z.
@@ -63,14 +63,9 @@ impl Limb {
     }
 }
 
-/// Half of a ring of a limb's shell, from the outer side over +X to the inner side.
-pub fn half_ring(shell: &Shell, y: f64) -> Vec<DVec2> {
-    shell.ring(y)[..=AROUND / 2].to_vec()
-}
-
 /// The point at a share (−1 to 1) of the way from the outer to the inner side of a ring.
 pub fn at_share_around(shell: &Shell, y: f64, share: f64) -> DVec3 {
-    let line = half_ring(shell, y);
+    let line = shell.half_ring(y);
     let p = walk(&line, share.abs() * length(&line));
     DVec3::new(p.x * share.signum(), y, p.y)
 }

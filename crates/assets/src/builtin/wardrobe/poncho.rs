@@ -10,8 +10,8 @@ use std::f64::consts::TAU;
 /// Cuts, sews and places the poncho.
 pub fn poncho(form: &Form, vertices: usize) -> Result<Garment> {
     // Flatter than the arms of an A-pose, so that its cone passes above them.
-    let circle = 0.88;
-    let neck_y = form.shoulder.y + 0.085;
+    let circle = 0.9;
+    let neck_y = form.shoulder.y + 0.095;
     let shell = form.trunk.hoop(neck_y, 0.045);
     let faces = [Face::Front, Face::Back];
     let halves = faces.map(|f| shell.half_width(neck_y, f));

@@ -2,7 +2,7 @@
 
 use super::form::Shell;
 use super::panel::Outline;
-use super::place::Face;
+use super::place::{Face, length, walk};
 use glam::{DVec2, DVec3};
 
 /// A ring of cloth whose upper edge is sewn to a waist: one face of a part of a circle.
@@ -50,11 +50,22 @@ impl Sector {
     pub fn cone(&self, shell: &Shell, waist_y: f64, circle: f64) -> impl Fn(DVec2) -> DVec3 + use<'_> {
         let slant = self.radii[1] - self.radii[0];
         let drop = slant * (1.0 - circle * circle).sqrt();
-        let (top, hem) = (shell.hoop(waist_y, 0.0), shell.hoop(waist_y, slant * circle));
+        // Measured along the whole half of each ring: the wider one is shared out in the proportion
+        // of front and back that the upper one has.
+        let [front, back] = [Face::Front, Face::Back].map(|f| shell.half_width(waist_y, f));
+        let (top, hem) = (shell.half_ring(waist_y), shell.hoop(waist_y, slant * circle).half_ring(waist_y));
         move |p| {
             let share = p.x.atan2(-p.y) / self.half;
-            let a = top.at_share(waist_y, share, self.face);
-            let b = hem.at_share(waist_y - drop, share, self.face);
+            let part = match self.face {
+                Face::Front => share.abs() * front / (front + back),
+                Face::Back => 1.0 - share.abs() * back / (front + back),
+            };
+            let side = share.signum() * self.face.sign();
+            let on = |ring: &[DVec2], y: f64| {
+                let q = walk(ring, part * length(ring));
+                DVec3::new(q.x * side, y, q.y)
+            };
+            let (a, b) = (on(&top, waist_y), on(&hem, waist_y - drop));
             a.lerp(b, (p.length() - self.radii[0]) / slant)
         }
     }

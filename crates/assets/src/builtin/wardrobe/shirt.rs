@@ -46,7 +46,7 @@ fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
         low_ease: cutting.ease,
         underarm_drop: 0.03,
         neck_gap: 0.032,
-        shoulder_share: 1.04,
+        shoulder_share: 0.98,
         neck_depth: cutting.neck_depth,
         darts: false,
     };
@@ -107,19 +107,27 @@ fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
         _ => on_arm(p * glam::DVec2::new(-1.0, 1.0)) * MIRROR,
     });
     let sleeve_only = cut.only_in(&sleeves);
-    let levels: Vec<f64> = positions.iter().map(|p| shell.level(*p).max(0.0)).collect();
+    // Every vertex slides at the level where it was laid: sleeves above the arm, the rest above the
+    // trunk. Where arm and trunk meet, none may enter the other either.
+    let side = |p: DVec3| if p.x < 0.0 { MIRROR } else { DVec3::ONE };
+    let on_sleeve = |p: DVec3| arm.from_world(p * side(p));
+    let levels: Vec<f64> = positions
+        .iter()
+        .zip(&sleeve_only)
+        .map(|(p, of_arm)| if *of_arm { arm.shell.level(on_sleeve(*p)) } else { shell.level(*p) }.max(0.0))
+        .collect();
     relax::pull(&cut, &mut positions, &vec![true; cut.count], 100, |v, p| {
-        let side = if p.x < 0.0 { MIRROR } else { DVec3::ONE };
-        // Sleeves are free outside arm and trunk; the trunk slides at its own level.
-        let p = if !sleeve_only[v] {
-            shell.bring(p, levels[v])
-        } else if shell.level(p) < 0.0 {
-            shell.bring(p, 0.0)
-        } else {
-            p
-        };
-        let q = arm.from_world(p * side);
-        if q.y > 0.03 || arm.shell.level(q) >= 0.0 { p } else { arm.to_world(arm.shell.bring(q, 0.0)) * side }
+        if !sleeve_only[v] {
+            let p = shell.bring(p, levels[v]);
+            let q = on_sleeve(p);
+            let clear = q.y > 0.03 || arm.shell.level(q) >= 0.0;
+            return if clear { p } else { arm.to_world(arm.shell.bring(q, 0.0)) * side(p) };
+        }
+        let p = if shell.level(p) < 0.0 { shell.bring(p, 0.0) } else { p };
+        let q = on_sleeve(p);
+        // Sleeves may come nearer to the arm, never farther: that way they cannot buckle.
+        let level = arm.shell.level(q).clamp(0.0, levels[v]);
+        arm.to_world(arm.shell.bring(q, level)) * side(p)
     });
     cut.sew(&pattern, cutting.name, &positions, &[])
 }

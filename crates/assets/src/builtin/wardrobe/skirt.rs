@@ -64,7 +64,7 @@ fn sew(form: &Form, vertices: usize, style: &Style) -> Result<Garment> {
         pattern.sew(format!("waist {name}"), (bands[k], "waist"), (flares[k], "waist"))?;
     }
     let cut = pattern.cut(vertices)?;
-    let cones = [0, 1].map(|k| skirts[k].cone(&shell, low_y, style.circle));
+    let cones = [0, 1].map(|k| skirts[k].cone(&hoop, low_y, style.circle));
     let positions = cut.place(|panel, p| match panel {
         // The band keeps the ring of its lower edge: it stands up like a band, it is not shaped.
         0 | 1 => hoop.at_share(low_y + p.y, p.x / halves[panel], faces[panel]),

@@ -1,13 +1,16 @@
 //! A set-in sleeve: a tapered panel with a bell-shaped cap that is eased into the armhole.
 
 use super::form::smoothstep;
-use super::limb::{Limb, at_share_around, half_ring};
+use super::limb::{Limb, at_share_around};
 use super::panel::{Outline, PanelEdge};
 use super::place::length;
 use glam::{DVec2, DVec3};
 
 /// How much longer the cap is than the armhole, so that it can bulge over the shoulder.
 const CAP_EASE: f64 = 1.03;
+
+/// Samples of the sag on each side of the sleeve.
+const SAGS: i32 = 64;
 
 /// A left sleeve. Panel +X is the back of the arm, +Y runs up to the shoulder.
 pub struct Sleeve {
@@ -37,7 +40,7 @@ impl Sleeve {
         // The ring that fits the arm depends on how far down the cap reaches, and the other way round.
         for _ in 0..4 {
             sleeve.base_y = shoulder_y - sleeve.cap_height;
-            let girths = [sleeve.base_y - 0.03, cuff_y].map(|y| length(&half_ring(&arm.shell, y)));
+            let girths = [sleeve.base_y - 0.03, cuff_y].map(|y| length(&arm.shell.half_ring(y)));
             // A cap needs to be narrower than the hole it fills.
             let widest = 0.5 * CAP_EASE * (lengths[0] + lengths[1]) * 0.93;
             sleeve.half = [(1.04 * girths[0]).min(widest), 1.02 * girths[1]];
@@ -88,12 +91,31 @@ impl Sleeve {
         let [wide, cuff] = self.half;
         let (base_y, total) = (self.base_y, self.length);
         let cap: Vec<DVec2> = self.cap("+").sample(256);
-        let underarm = arm.from_world((armhole.place)(0, 0.0));
-        // At the underarm the sleeve hangs lower than the arm: down to where the bodice has its point.
-        let sag = underarm - at_share_around(&arm.shell, base_y, 1.0);
+        // Where a column of the sleeve meets the armhole, and at what height of the panel.
+        let hole = move |x: f64| {
+            let at = x.abs().min(wide);
+            let k = cap.windows(2).position(|w| w[1].x <= at).unwrap_or(cap.len() - 2);
+            let part = ((cap[k].x - at) / (cap[k].x - cap[k + 1].x).max(1e-9)).clamp(0.0, 1.0);
+            let height = cap[k].y + (cap[k + 1].y - cap[k].y) * part;
+            let share = (k as f64 + part) / (cap.len() - 1) as f64;
+            // Panel +X is the back of the arm.
+            (arm.from_world((armhole.place)(usize::from(x > 0.0), share)), height)
+        };
+        // Under the arm the sleeve does not follow the arm but hangs from the armhole: this is how far
+        // the ring at the underarm is from where the armhole and the cap's height would put it.
+        let sags: Vec<DVec3> = (-SAGS..=SAGS)
+            .map(|k| {
+                let share = f64::from(k) / f64::from(SAGS);
+                let (top, height) = hole(share * wide);
+                let foot = at_share_around(&arm.shell, base_y, share);
+                (top - DVec3::Y * height - foot) * smoothstep(0.3, 0.8, share.abs())
+            })
+            .collect();
         let ring = move |share: f64, v: f64| {
-            let low = smoothstep(0.45, 1.0, share.abs()) * smoothstep(-0.16, 0.0, v.min(0.0));
-            at_share_around(&arm.shell, base_y + v, share) + sag * low
+            let at = (share + 1.0) * f64::from(SAGS);
+            let k = (at.floor().max(0.0) as usize).min(sags.len() - 2);
+            let sag = sags[k].lerp(sags[k + 1], at - k as f64);
+            at_share_around(&arm.shell, base_y + v, share) + sag * smoothstep(-0.20, 0.0, v.min(0.0))
         };
         move |p| {
             if p.y <= 0.0 {
@@ -101,15 +123,9 @@ impl Sleeve {
                 return arm.to_world(ring(p.x / half, p.y));
             }
             // The cap: straight lines from the armhole down to the ring at the underarm.
-            let x = p.x.abs().min(wide);
-            let k = cap.windows(2).position(|w| w[1].x <= x).unwrap_or(cap.len() - 2);
-            let part = ((cap[k].x - x) / (cap[k].x - cap[k + 1].x).max(1e-9)).clamp(0.0, 1.0);
-            let height = cap[k].y + (cap[k + 1].y - cap[k].y) * part;
-            let share = (k as f64 + part) / (cap.len() - 1) as f64;
-            // Panel +X is the back of the arm.
-            let hole = arm.from_world((armhole.place)(usize::from(p.x > 0.0), share));
-            let foot = ring(p.x / wide, 0.0);
-            arm.to_world(foot.lerp(hole, (p.y / height.max(1e-6)).min(1.0)))
+            let (top, height) = hole(p.x);
+            let foot = ring((p.x / wide).clamp(-1.0, 1.0), 0.0);
+            arm.to_world(foot.lerp(top, (p.y / height.max(1e-6)).min(1.0)))
         }
     }
 }
