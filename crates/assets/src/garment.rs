@@ -60,6 +60,15 @@ pub struct Seam {
     pub gather: f32,
 }
 
+/// A material of the drawn mesh, by the name its file gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MaterialPart {
+    /// `Denim`, as in the file.
+    pub name: String,
+    /// Triangles of the render mesh that have it, ascending.
+    pub triangles: Vec<u32>,
+}
+
 /// A piece of clothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Garment {
@@ -67,6 +76,8 @@ pub struct Garment {
     pub name: String,
     /// As it is drawn: the file's own vertices, texture coordinates and triangles.
     pub render: Mesh,
+    /// Materials of the drawn mesh; empty where its file names none.
+    pub materials: Vec<MaterialPart>,
     /// For each render vertex the simulation vertex it follows.
     pub sim_from_render: Vec<u32>,
     /// As it is simulated: welded, clean, placed around the body in its rest pose.
@@ -128,6 +139,12 @@ impl Garment {
         if let Some(p) = self.panels.iter().find(|p| ends(p) > triangles as u64) {
             return bad(format!("panel `{}` ends after the last triangle", p.name));
         }
+        let drawn = self.render.triangles.len();
+        for part in &self.materials {
+            if let Some(t) = part.triangles.iter().find(|t| **t as usize >= drawn) {
+                return bad(format!("material `{}` names triangle {t} of {drawn}", part.name));
+            }
+        }
         let pins = self.pins.iter().map(|p| (&p.name, &p.vertices));
         for (name, list) in pins.chain(self.seams.iter().map(|s| (&s.name, &s.vertices))) {
             if let Some(v) = list.iter().find(|v| **v as usize >= vertices) {
@@ -152,6 +169,7 @@ mod tests {
             name: "patch".into(),
             sim: mesh.clone(),
             render: mesh,
+            materials: vec![MaterialPart { name: "wool".into(), triangles: vec![0] }],
             sim_from_render: vec![2, 0, 1],
             rest: vec![[Vec2::ZERO, Vec2::X, Vec2::Y]],
             rest_source: RestSource::Mesh,

@@ -52,7 +52,7 @@ pub use closest::{ClosestPoint, RayHit, TriangleTree};
 pub use crossings::{Crossing, crossings, edges_through, self_crossings};
 pub use error::{Error, Problem, Result};
 pub use fabric::Fabric;
-pub use garment::{Garment, Panel, Pin, PinTarget, RestSource, Seam};
+pub use garment::{Garment, MaterialPart, Panel, Pin, PinTarget, RestSource, Seam};
 pub use humanoid::{Humanoid, Role};
 pub use mesh::{Edge, Mesh, Topology};
 pub use model::{Certificate, InputSet, Model, ModelKind};

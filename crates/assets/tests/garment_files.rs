@@ -209,3 +209,20 @@ fn faults_name_the_file_and_the_place() {
     assert!(read_garment(&folder.join("none.obj"), RestChoice::Auto, None).is_err());
     assert!(read_garment(&folder.join("none.fbx"), RestChoice::Auto, None).is_err());
 }
+
+#[test]
+fn materials_of_the_file_are_kept_and_written_back() {
+    let folder = std::env::temp_dir().join(format!("toile-materials-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("two.obj");
+    let text = "v 0 1 0\nv 0.3 1 0\nv 0.3 1.3 0\nv 0 1.3 0\nusemtl wool\nf 1 2 3\nusemtl silk\nf 1 3 4\n";
+    std::fs::write(&path, text).unwrap();
+    let garment = read_garment(&path, RestChoice::Auto, None).unwrap().value;
+    let names: Vec<&str> = garment.materials.iter().map(|m| m.name.as_str()).collect();
+    assert_eq!(names, ["wool", "silk"]);
+    assert_eq!(garment.materials[1].triangles, [1]);
+    toile_assets::write::obj::write_garment(&path, &garment).unwrap();
+    let again = read_garment(&path, RestChoice::Auto, None).unwrap().value;
+    assert_eq!(again.materials, garment.materials);
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -77,7 +77,7 @@ pub fn run(args: &Args) -> Result<()> {
         }
         (Kind::Garment, "obj") => {
             let (_, garment) = worn(args)?;
-            Ok(obj::write_mesh(&args.output, &garment.render)?)
+            Ok(obj::write_garment(&args.output, &garment)?)
         }
         (Kind::Garment, "glb") => {
             let (body, garment) = worn(args)?;

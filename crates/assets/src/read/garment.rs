@@ -3,7 +3,7 @@
 use super::{Loaded, gltf, obj};
 use crate::axes::{self, Conversion};
 use crate::repair::{self, RepairSettings, Repaired};
-use crate::{Body, Error, Garment, Mesh, Panel, Pin, PinTarget, Problem, RestSource, Result, Seam};
+use crate::{Body, Error, Garment, MaterialPart, Mesh, Panel, Pin, PinTarget, Problem, RestSource, Result, Seam};
 use glam::{Vec2, Vec3};
 use std::collections::HashMap;
 use std::path::Path;
@@ -65,8 +65,11 @@ pub fn read_garment_for(
     };
     let pins = read_pins(path, &source.position_index, &clean, &mut notes)?;
     let name = path.file_stem().map_or_else(|| "garment".to_string(), |s| s.to_string_lossy().into_owned());
+    let materials =
+        material_parts(&source.materials, &source.material_of_triangle, &clean.given_triangle);
     let garment = Garment {
         name,
+        materials,
         render: clean.render,
         sim_from_render: clean.sim_from_render,
         sim,
@@ -81,6 +84,19 @@ pub fn read_garment_for(
     Ok(Loaded { value: garment, problems, notes })
 }
 
+/// The file's materials by the triangles that are left of them.
+fn material_parts(names: &[String], of_given: &[u32], given: &[u32]) -> Vec<MaterialPart> {
+    let mut parts: Vec<MaterialPart> =
+        names.iter().map(|name| MaterialPart { name: name.clone(), triangles: Vec::new() }).collect();
+    for (t, &g) in given.iter().enumerate() {
+        if let Some(part) = of_given.get(g as usize).and_then(|&m| parts.get_mut(m as usize)) {
+            part.triangles.push(t as u32);
+        }
+    }
+    parts.retain(|p| !p.name.is_empty() && !p.triangles.is_empty());
+    parts
+}
+
 /// What any format gives.
 struct Source {
     mesh: Mesh,
@@ -88,6 +104,8 @@ struct Source {
     position_index: Vec<u32>,
     parts: Vec<String>,
     part_of_triangle: Vec<u32>,
+    materials: Vec<String>,
+    material_of_triangle: Vec<u32>,
 }
 
 impl Source {
@@ -98,15 +116,20 @@ impl Source {
             "obj" => {
                 let Loaded { value, problems, notes } =
                     select.map_or_else(|| obj::read_obj(path), |part| obj::read_part(path, part))?;
-                let obj::Obj { mesh, position_index, parts, part_of_triangle } = value;
-                let value = Self { mesh, position_index, parts, part_of_triangle };
+                let obj::Obj { mesh, position_index, parts, part_of_triangle, materials, material_of_triangle } = value;
+                let value =
+                    Self { mesh, position_index, parts, part_of_triangle, materials, material_of_triangle };
                 Ok(Loaded { value, problems, notes })
             }
             "gltf" | "glb" | "vrm" => {
-                let Loaded { value: mesh, problems, notes } = gltf::read_mesh(path, select)?;
+                let Loaded { value, problems, notes } =
+                    gltf::read_mesh_and_materials(path, &gltf::Options::select(select))?;
+                let (mesh, materials, material_of_triangle) = value;
                 let position_index = (0..mesh.positions.len() as u32).collect();
                 let part_of_triangle = vec![0; mesh.triangles.len()];
-                let value = Self { mesh, position_index, parts: vec![String::new()], part_of_triangle };
+                let parts = vec![String::new()];
+                let value =
+                    Self { mesh, position_index, parts, part_of_triangle, materials, material_of_triangle };
                 Ok(Loaded { value, problems, notes })
             }
             _ => Err(Error::bad(path, "name", "garments are read from .obj, .gltf and .glb")),

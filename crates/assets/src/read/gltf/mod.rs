@@ -92,6 +92,16 @@ pub fn read_character(path: &Path, options: &Options, fps: f64) -> Result<Loaded
 
 /// [`read_mesh`] with all options.
 pub fn read_mesh_with(path: &Path, options: &Options) -> Result<Loaded<Mesh>> {
+    let Loaded { value: (mesh, ..), problems, notes } = read_mesh_and_materials(path, options)?;
+    Ok(Loaded { value: mesh, problems, notes })
+}
+
+/// [`read_mesh`] with the names of the file's materials (the last, empty name stands for none) and the
+/// material of each triangle.
+pub fn read_mesh_and_materials(
+    path: &Path,
+    options: &Options,
+) -> Result<Loaded<(Mesh, Vec<String>, Vec<u32>)>> {
     let doc = Document::read(path)?;
     let nodes = Nodes::new(&doc)?;
     let all = parts::all(&doc)?;
@@ -104,6 +114,9 @@ pub fn read_mesh_with(path: &Path, options: &Options) -> Result<Loaded<Mesh>> {
     }
     let rigs = Rigs::new(&doc, &nodes)?;
     let mut surface = Surface::default();
+    let mut names: Vec<String> =
+        doc.json.materials.iter().map(|m| m.name.clone().unwrap_or_default()).collect();
+    let mut material_of_triangle = Vec::new();
     let mut made: Vec<Option<Rig>> = (0..rigs.count).map(|_| None).collect();
     for part in &wanted {
         let space = match part.skin {
@@ -117,6 +130,8 @@ pub fn read_mesh_with(path: &Path, options: &Options) -> Result<Loaded<Mesh>> {
             }
         };
         surface.add(&doc, part, &space, &Binding::None)?;
+        let material = part.primitive(&doc).material.filter(|m| *m < names.len()).unwrap_or(names.len());
+        material_of_triangle.resize(surface.triangles.len(), material as u32);
     }
     surface.finish(options.select.is_some());
     let mut notes = Vec::new();
@@ -136,5 +151,6 @@ pub fn read_mesh_with(path: &Path, options: &Options) -> Result<Loaded<Mesh>> {
         surface.positions.iter_mut().for_each(|p| *p = conversion.point(*p));
     }
     let Surface { positions, triangles, uvs, problems, .. } = surface;
-    Ok(Loaded { value: Mesh { positions, triangles, uvs }, problems, notes })
+    names.push(String::new());
+    Ok(Loaded { value: (Mesh { positions, triangles, uvs }, names, material_of_triangle), problems, notes })
 }
