@@ -183,7 +183,8 @@ pub(super) struct Swing {
     pub pitch: [f64; 4],
 }
 
-/// At 1.3 m/s, and the change per m/s.
+/// Walking at 1.3 m/s, and the change per m/s: least squares on the sagittal angles of captured walks of 1.0, 1.3 and
+/// 1.7 m/s (CMU motion library), held back near both ends of the swing so that feet leave and land softly.
 const WALK_SWING: [Swing; 2] = [
     Swing {
         forward: [0.293, -1.108, 0.800, -0.136],
@@ -197,7 +198,7 @@ const WALK_SWING: [Swing; 2] = [
     },
 ];
 
-/// At 3.0 m/s, and the change per m/s.
+/// Running at 3.0 m/s, and the change per m/s: the same on runs of 2.7, 3.4 and 4.0 m/s.
 const RUN_SWING: [Swing; 2] = [
     Swing {
         forward: [-0.538, 1.070, -1.233, 0.188],

@@ -78,7 +78,7 @@ pub fn motion(name: &str, skeleton: &Skeleton) -> Result<Motion> {
             let twist = number(45.0, -70.0, 70.0, "degrees")?.to_radians();
             stop::stopping_and_twisting(&figure, 1.2, twist)
         }
-        "jump" => jump::jump(&figure, number(0.25, 0.05, 0.45, "metres")?),
+        "jump" => jump::jump(&figure, number(0.25, 0.05, 0.35, "metres")?),
         _ => match calisthenics::exercise(&figure, family) {
             Some(plan) if value.is_none() => plan,
             _ => return Err(unknown("motion", name)),
