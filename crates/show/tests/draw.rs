@@ -97,13 +97,14 @@ fn the_same_scene_gives_the_same_picture_and_moved_vertices_another() {
 }
 
 #[test]
-fn one_mesh_twice_in_a_scene_keeps_both_places() {
-    let positions = square(0.2, 0.0);
+fn one_mesh_twice_in_a_scene_keeps_both_shapes_and_places() {
+    let left: Vec<Vec3> = square(0.2, 0.0).iter().map(|p| *p - 0.4 * Vec3::X).collect();
+    let middle = square(0.2, 0.0);
     let mesh = MeshHandle::new(&SQUARE);
     let red = paint(srgb(220, 0, 0));
     let scene = Scene::new()
-        .with(Item::new(&mesh, &positions, red).at(Vec3::new(-0.4, 0.0, 0.0)))
-        .with(Item::new(&mesh, &positions, red).at(Vec3::new(0.4, 0.0, 0.0)));
+        .with(Item::new(&mesh, &left, red))
+        .with(Item::new(&mesh, &middle, red).at(Vec3::new(0.4, 0.0, 0.0)));
     let image = renderer().draw(&scene, &head_on(), 100, 100).unwrap();
     let redness = |x: u32| image.at(x, 50)[0] as i32 - image.at(x, 50)[2] as i32;
     assert!(redness(27) > 80 && redness(73) > 80 && redness(50) < 40);
