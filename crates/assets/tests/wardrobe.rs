@@ -28,7 +28,7 @@ fn wardrobe() -> &'static [Garment] {
     WARDROBE.get_or_init(|| WANTED.iter().map(|w| builtin::garment(w.0, body()).unwrap()).collect())
 }
 
-/// Number of samples and the value at a share of them.
+/// The value below which a share of them lies.
 fn percentile(values: &mut [f32], share: f32) -> f32 {
     values.sort_by(f32::total_cmp);
     values[((values.len() - 1) as f32 * share).round() as usize]
@@ -141,7 +141,7 @@ fn vertex_counts_are_within_three_percent() {
 
 #[test]
 fn finer_dresses_come_at_the_asked_size() {
-    for count in [400, 5178, 20_530] {
+    for count in [400, 20_530] {
         let g = builtin::garment(&format!("dress:{count}"), body()).unwrap();
         let got = g.sim.positions.len();
         assert!(got.abs_diff(count) * 100 <= 3 * count, "{got} instead of {count}");
@@ -315,48 +315,4 @@ fn a_body_without_arms_is_refused() {
         joint.parent = None;
     }
     assert!(builtin::garment("dress", &body).is_err());
-}
-
-#[allow(dead_code)]
-pub fn report(g: &Garment, body: &Mesh) {
-    let mut s = strains(g);
-    let mut a = angles(g);
-    println!(
-        "{}: {} vertices, strain median {:.3} p1 {:.3} p99 {:.3} min {:.3} max {:.3}; angle p1 {:.1} min {:.1}; area {:.3} flat {:.3}",
-        g.name,
-        g.sim.positions.len(),
-        percentile(&mut s, 0.5),
-        percentile(&mut s, 0.01),
-        percentile(&mut s, 0.99),
-        s[0],
-        s[s.len() - 1],
-        percentile(&mut a, 0.01),
-        a[0],
-        g.sim.area(),
-        (0..g.rest.len()).map(|t| g.rest_area(t)).sum::<f32>(),
-    );
-    let on = crossings(&g.sim, body, false);
-    let selfs = crossings(&g.sim, &g.sim, true);
-    println!(
-        "  loops {}, through body {}, through itself {}, clearance {:?}",
-        g.sim.topology().boundary_loops().len(),
-        on.len(),
-        selfs.len(),
-        clearance(g, body)
-    );
-    for (e, _) in on.iter().take(6) {
-        println!("    body at {} {}", g.sim.positions[e[0] as usize], g.sim.positions[e[1] as usize]);
-    }
-    for (e, _) in selfs.iter().take(6) {
-        println!("    self at {} {}", g.sim.positions[e[0] as usize], g.sim.positions[e[1] as usize]);
-    }
-    let mut worst: Vec<(f32, Vec3)> = strains(g)
-        .into_iter()
-        .enumerate()
-        .map(|(i, s)| (s.abs(), g.sim.positions[g.sim.triangles[i / 3][i % 3] as usize]))
-        .collect();
-    worst.sort_by(|a, b| b.0.total_cmp(&a.0));
-    for w in worst.iter().step_by(8).take(4) {
-        println!("    strain {:.2} at {}", w.0, w.1);
-    }
 }

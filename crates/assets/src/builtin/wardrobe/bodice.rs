@@ -102,7 +102,10 @@ impl Block {
         });
         let across =
             0.5 * (blocks[0].shoulder.x - blocks[0].neck.x + blocks[1].shoulder.x - blocks[1].neck.x);
+        // One slant for both, so that the side seams are equally long.
+        let slant = blocks.iter().map(|b| 0.5 * (b.underarm.x - b.low_half)).sum::<f64>();
         for b in &mut blocks {
+            b.low_half = b.underarm.x - slant;
             b.shoulder.x = b.neck.x + across;
         }
         blocks

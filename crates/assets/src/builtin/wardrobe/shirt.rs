@@ -116,7 +116,7 @@ fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
         .zip(&sleeve_only)
         .map(|(p, of_arm)| if *of_arm { arm.shell.level(on_sleeve(*p)) } else { shell.level(*p) }.max(0.0))
         .collect();
-    relax::pull(&cut, &mut positions, &vec![true; cut.count], 100, |v, p| {
+    relax::pull(&cut, &mut positions, &vec![true; cut.count], 220, |v, p| {
         if !sleeve_only[v] {
             let p = shell.bring(p, levels[v]);
             let q = on_sleeve(p);
