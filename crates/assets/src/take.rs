@@ -39,6 +39,9 @@ pub struct Take {
     pub roots: Vec<RootFrame>,
     /// Report per frame.
     pub reports: Vec<FrameReport>,
+    /// The garment at rest on the body's rest pose, before the motion: what skinned cloth starts from. Empty
+    /// where it was not kept.
+    pub draped: Vec<Vec3>,
     /// Frame at which the motion was frozen, for stop takes.
     pub stop_frame: Option<usize>,
     /// Names of body, garment and fabric, settings, seed and versions, for reports.

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use toile_assets::read::garment::{RestChoice, read_garment};
 use toile_assets::read::{bvh, gltf, obj};
 use toile_assets::{
-    Body, Certificate, Fabric, FrameReport, InputSet, Joint, Mesh, Model, ModelKind, Motion, RootFrame, Skeleton,
-    Skin, Take, Transform, write,
+    Body, Certificate, Fabric, FrameReport, InputSet, Joint, Mesh, Model, ModelKind, Motion, RootFrame,
+    Skeleton, Skin, Take, Transform, write,
 };
 
 /// A format: a sound file of it and what reads it. The reader's result only has to be an error or a value.
@@ -23,17 +23,20 @@ fn folder(name: &str) -> PathBuf {
 }
 
 fn small_body() -> (Body, Motion) {
-    let joint = |name: &str, parent, at| Joint { name: name.into(), parent, rest: Transform::from_translation(at) };
+    let joint =
+        |name: &str, parent, at| Joint { name: name.into(), parent, rest: Transform::from_translation(at) };
     let skeleton = Skeleton::new(vec![
         joint("Hips", None, Vec3::Y),
         joint("Spine", Some(0), Vec3::Y * 0.3),
         joint("Head", Some(1), Vec3::Y * 0.4),
     ])
     .unwrap();
-    let positions: Vec<Vec3> =
-        (0..12).map(|i| Vec3::new((i % 3) as f32 * 0.2, 0.5 + (i / 3) as f32 * 0.4, (i % 2) as f32 * 0.1)).collect();
+    let positions: Vec<Vec3> = (0..12)
+        .map(|i| Vec3::new((i % 3) as f32 * 0.2, 0.5 + (i / 3) as f32 * 0.4, (i % 2) as f32 * 0.1))
+        .collect();
     let triangles = (0..10).map(|i| [i, i + 1, i + 2]).collect();
-    let rows: Vec<[(u16, f32); 2]> = (0..12).map(|i| [((i % 3) as u16, 0.7), (((i + 1) % 3) as u16, 0.3)]).collect();
+    let rows: Vec<[(u16, f32); 2]> =
+        (0..12).map(|i| [((i % 3) as u16, 0.7), (((i + 1) % 3) as u16, 0.3)]).collect();
     let mesh = Mesh { positions, triangles, uvs: vec![] };
     let body = Body::bound_at_rest("small", skeleton.clone(), mesh, Skin::from_rows(rows).unwrap()).unwrap();
     let mut poses = vec![skeleton.rest_pose(); 6];
@@ -56,6 +59,7 @@ fn small_take() -> Take {
         joints: 2,
         roots: vec![RootFrame { position: DVec3::ZERO, heading: 0.0 }; 2],
         reports: vec![FrameReport::default(); 2],
+        draped: vec![],
         stop_frame: None,
         notes: vec![],
     }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
-use toile_assets::{Attachment, AttachmentSettings, Body, Error, Garment, Motion, Take, builtin};
+use toile_assets::{Attachment, Body, Error, Garment, Motion, Take, builtin};
 use toile_learn::Settings;
 use toile_run::{Skinned, Stable, Tier};
 use toile_show::{Image, Material, MeshHandle, View};
@@ -107,7 +107,7 @@ pub fn run(args: &Args) -> Result<()> {
         Arc::new(toile_assets::Model::read(&model_path).context("reading back what was just written")?);
     stage("train", &mut stages);
 
-    let attachment = Attachment::new(&body, &dress.sim, &AttachmentSettings::default())?;
+    let attachment = evaluate::draped_attachment(&body, &dress, &test_takes[0])?;
     let evaluation = toile_learn::evaluate(&model, &test_takes, &attachment);
     stage("evaluate", &mut stages);
 

@@ -7,7 +7,7 @@ use clap::Parser;
 use std::path::PathBuf;
 use std::sync::Arc;
 use toile_assets::read::garment::RestChoice;
-use toile_assets::{Attachment, AttachmentSettings, Model};
+use toile_assets::{Attachment, AttachmentSettings, Body, Garment, Model, Take};
 use toile_learn::Evaluation;
 
 /// Score a model against takes it has not seen
@@ -56,7 +56,7 @@ pub fn run(args: &Args) -> Result<()> {
     if !faults.is_empty() {
         return Err(BadRequest(faults.join("\n")).into());
     }
-    let attachment = Attachment::new(&body, &garment.sim, &AttachmentSettings::default())?;
+    let attachment = draped_attachment(&body, &garment, &takes[0])?;
     let evaluation = toile_learn::evaluate(&model, &takes, &attachment);
     if args.json {
         println!("{}", json(&evaluation));
@@ -78,6 +78,15 @@ pub fn run(args: &Args) -> Result<()> {
         e.mean_cm, e.skin_cm, e.projection_cm, e.p95_cm, e.liveliness, e.correlation, e.us_per_frame
     );
     Ok(())
+}
+
+/// Skinned cloth starts from the garment as it hangs, not as it was cut.
+pub fn draped_attachment(body: &Body, garment: &Garment, take: &Take) -> Result<Attachment> {
+    let mut mesh = garment.sim.clone();
+    if take.draped.len() == mesh.positions.len() {
+        mesh.positions.clone_from(&take.draped);
+    }
+    Ok(Attachment::new(body, &mesh, &AttachmentSettings::default())?)
 }
 
 /// The evaluation as `--json` prints it.

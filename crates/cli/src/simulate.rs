@@ -5,6 +5,7 @@ use crate::convert::Rest;
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::Parser;
+use glam::Vec3;
 use indicatif::ProgressBar;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -231,6 +232,7 @@ impl Job<'_> {
             return Ok(finished);
         }
         let mut world = self.dressed(draped)?;
+        let rest: Vec<Vec3> = world.state.x.iter().map(|p| p.as_vec3()).collect();
         ramp(&mut world, self.body, motion, &self.settings.drape)?;
         let mut go = |_: usize, _: usize| {
             bar.inc(1);
@@ -247,7 +249,8 @@ impl Job<'_> {
             let stop = record_stop(&mut world, self.body, self.garment, motion, branch, &self.settings)?;
             takes.push((path.clone(), stop));
         }
-        for (path, take) in &takes {
+        for (path, take) in &mut takes {
+            take.draped = rest.clone();
             take.write(path)?;
         }
         Ok(takes)

@@ -271,6 +271,7 @@ pub(crate) mod tests {
                     joints: body.skeleton.len(),
                     roots: vec![],
                     reports: vec![],
+                    draped: vec![],
                     stop_frame: None,
                     notes: vec![],
                 };

@@ -181,6 +181,7 @@ fn empty_take(
         joints: world.bones().len(),
         roots: Vec::new(),
         reports: Vec::new(),
+        draped: Vec::new(),
         stop_frame,
         notes,
     }

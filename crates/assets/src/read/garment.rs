@@ -3,7 +3,9 @@
 use super::{Loaded, gltf, obj};
 use crate::axes::{self, Conversion};
 use crate::repair::{self, RepairSettings, Repaired};
-use crate::{Body, Error, Garment, MaterialPart, Mesh, Panel, Pin, PinTarget, Problem, RestSource, Result, Seam};
+use crate::{
+    Body, Error, Garment, MaterialPart, Mesh, Panel, Pin, PinTarget, Problem, RestSource, Result, Seam,
+};
 use glam::{Vec2, Vec3};
 use std::collections::HashMap;
 use std::path::Path;
@@ -65,8 +67,7 @@ pub fn read_garment_for(
     };
     let pins = read_pins(path, &source.position_index, &clean, &mut notes)?;
     let name = path.file_stem().map_or_else(|| "garment".to_string(), |s| s.to_string_lossy().into_owned());
-    let materials =
-        material_parts(&source.materials, &source.material_of_triangle, &clean.given_triangle);
+    let materials = material_parts(&source.materials, &source.material_of_triangle, &clean.given_triangle);
     let garment = Garment {
         name,
         materials,
@@ -116,7 +117,14 @@ impl Source {
             "obj" => {
                 let Loaded { value, problems, notes } =
                     select.map_or_else(|| obj::read_obj(path), |part| obj::read_part(path, part))?;
-                let obj::Obj { mesh, position_index, parts, part_of_triangle, materials, material_of_triangle } = value;
+                let obj::Obj {
+                    mesh,
+                    position_index,
+                    parts,
+                    part_of_triangle,
+                    materials,
+                    material_of_triangle,
+                } = value;
                 let value =
                     Self { mesh, position_index, parts, part_of_triangle, materials, material_of_triangle };
                 Ok(Loaded { value, problems, notes })

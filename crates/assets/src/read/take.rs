@@ -14,6 +14,10 @@ impl Take {
         let [frames, vertices, three] = file.shape("positions");
         let [triangles, _] = file.shape("triangles");
         let [_, joints, _] = file.shape("bones");
+        let [draped, _] = file.shape("draped");
+        if draped != 0 && draped != vertices {
+            file.fault(format!("array `draped` has {draped} vertices, `positions` {vertices}"));
+        }
         if three != 3 || frames == 0 || vertices == 0 {
             file.fault(format!("array `positions` is {frames} × {vertices} × {three}: nothing to use"));
         }
@@ -27,13 +31,7 @@ impl Take {
             clip: file.text("clip").unwrap_or_default().to_string(),
             fps,
             triangles: file.indices("triangles", &[triangles, 3], vertices).as_chunks::<3>().0.to_vec(),
-            positions: file
-                .f32s("positions", &[frames, vertices, 3])
-                .as_chunks::<3>()
-                .0
-                .iter()
-                .map(|p| Vec3::from_array(*p))
-                .collect(),
+            positions: points(file.f32s("positions", &[frames, vertices, 3])),
             vertices,
             bones: file
                 .f32s("bones", &[frames, joints, 12])
@@ -43,6 +41,7 @@ impl Take {
                 .map(Affine3A::from_cols_array)
                 .collect(),
             joints,
+            draped: points(file.f32s("draped", &[draped, 3])),
             roots: file
                 .f64s("roots", &[frames, 4])
                 .as_chunks::<4>()
@@ -70,6 +69,10 @@ impl Take {
     }
 }
 
+fn points(numbers: Vec<f32>) -> Vec<Vec3> {
+    numbers.as_chunks::<3>().0.iter().map(|p| Vec3::from_array(*p)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,6 +89,7 @@ mod tests {
             roots: vec![RootFrame { position: DVec3::ZERO, heading: 0.1 }; 2],
             reports: vec![FrameReport { ms: 1.0, substeps: 4, ..FrameReport::default() }; 2],
             stop_frame: Some(1),
+            draped: vec![Vec3::ONE; 3],
             notes: vec![("fabric".into(), "cotton".into())],
         }
     }

@@ -14,7 +14,7 @@ impl Take {
     ///
     /// Arrays: `positions` f32 \[frames, vertices, 3], `triangles` u32 \[triangles, 3], `bones` f32
     /// \[frames, joints, 12] (three columns of the linear part, then the translation), `roots` f64
-    /// \[frames, 4] (x, y, z, heading), `reports` f32 \[frames, 5] (ms, substeps, retries, stretch %, deepest mm).
+    /// \[frames, 4] (x, y, z, heading), `draped` f32 \[vertices or 0, 3], `reports` f32 \[frames, 5] (ms, substeps, retries, stretch %, deepest mm).
     pub fn write(&self, path: &Path) -> Result<()> {
         let frames = self.len();
         let mut file = TensorWriter::default();
@@ -29,6 +29,7 @@ impl Take {
         file.f32s("positions", &[frames, self.vertices, 3], self.positions.iter().flat_map(|p| p.to_array()));
         file.u32s("triangles", &[self.triangles.len(), 3], self.triangles.iter().flatten().copied());
         file.f32s("bones", &[frames, self.joints, 12], self.bones.iter().flat_map(|b| b.to_cols_array()));
+        file.f32s("draped", &[self.draped.len(), 3], self.draped.iter().flat_map(|p| p.to_array()));
         file.f64s(
             "roots",
             &[frames, 4],
