@@ -112,6 +112,28 @@ pub fn guess_garment(lo: Vec3, hi: Vec3, body: Option<(Vec3, Vec3)>) -> (Convers
     (Conversion { metres_per_unit, up }, notes)
 }
 
+/// A guess of a standing character's units from its height in its file, and what to say about it.
+pub fn guess_body(height: f64) -> (f64, Option<String>) {
+    // From a child to a giant of a game; files in inches and in centimetres do not overlap there.
+    let plausible = |unit: f64| (0.8..=2.6).contains(&(height * unit));
+    match UNITS.iter().find(|(_, unit)| plausible(*unit)) {
+        Some((_, unit)) if *unit == 1.0 => (1.0, None),
+        Some((name, unit)) => {
+            let said =
+                format!("units guessed as {name}: {height:.4} units tall become {:.2} m", height * unit);
+            (*unit, Some(said))
+        }
+        None if height > 0.0 && height.is_finite() => {
+            let unit = 1.7 / height;
+            let said = format!(
+                "units unknown: {height:.4} units tall fit no usual unit; scaled by {unit:.4} to 1.70 m"
+            );
+            (unit, Some(said))
+        }
+        None => (1.0, None),
+    }
+}
+
 /// A garment on a body straddles the plane of the body's side and front and hangs clear of the floor.
 fn guess_up(lo: Vec3, hi: Vec3, body: Option<(Vec3, Vec3)>) -> UpAxis {
     let extent = (hi - lo).max(Vec3::splat(f32::MIN_POSITIVE));
@@ -164,10 +186,33 @@ mod tests {
     }
 
     #[test]
+    fn units_of_bodies_as_they_come() {
+        assert_eq!(guess_body(1.67), (1.0, None));
+        for (height, unit) in [(167.0, 0.01), (65.7, 0.0254), (16.7, 0.1), (1670.0, 0.001)] {
+            let (found, said) = guess_body(height);
+            assert!(found == unit && said.is_some(), "{height}: {found}");
+        }
+        let (unit, said) = guess_body(30_000.0);
+        assert!((unit * 30_000.0 - 1.7).abs() < 1e-9 && said.unwrap().contains("unknown"));
+    }
+
+    #[test]
     fn turning_z_up_keeps_left_and_makes_front_front() {
         // Blender: Z up, characters face −Y.
         let c = Conversion { metres_per_unit: 0.01, up: UpAxis::Z };
         assert!(c.point(Vec3::new(0.0, -100.0, 0.0)).distance(Vec3::Z) < 1e-6);
         assert!(c.point(Vec3::new(0.0, 0.0, 100.0)).distance(Vec3::Y) < 1e-6);
+    }
+
+    #[test]
+    fn people_are_neither_giants_nor_lying_down() {
+        let guess = |size, way| Conversion::guessed(size, way).0;
+        assert_eq!(guess(1.7, Some(Vec3::Y)), Conversion::NONE);
+        assert_eq!(guess(95.0, None).metres_per_unit, 0.01);
+        assert_eq!(guess(1700.0, None).metres_per_unit, 0.001);
+        assert_eq!(guess(1.7, Some(Vec3::new(0.1, -0.2, 1.4))).up, UpAxis::Z);
+        // A quadruped's head is before its feet as much as above them.
+        assert_eq!(guess(1.7, Some(Vec3::new(0.0, 0.5, 0.7))).up, UpAxis::Y);
+        assert!(Conversion::guessed(12.0, None).1[0].contains("unusual"));
     }
 }

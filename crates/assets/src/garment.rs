@@ -1,7 +1,7 @@
 //! A garment: what is drawn, what is simulated, and the flat cloth it was cut from.
 
-use crate::Mesh;
-use glam::Vec2;
+use crate::{Error, Mesh, Result};
+use glam::{Vec2, Vec3};
 
 /// Where the flat rest shape came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +60,15 @@ pub struct Seam {
     pub gather: f32,
 }
 
+/// A material of the drawn mesh, by the name its file gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MaterialPart {
+    /// `Denim`, as in the file.
+    pub name: String,
+    /// Triangles of the render mesh that have it, ascending.
+    pub triangles: Vec<u32>,
+}
+
 /// A piece of clothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Garment {
@@ -67,6 +76,8 @@ pub struct Garment {
     pub name: String,
     /// As it is drawn: the file's own vertices, texture coordinates and triangles.
     pub render: Mesh,
+    /// Materials of the drawn mesh; empty where its file names none.
+    pub materials: Vec<MaterialPart>,
     /// For each render vertex the simulation vertex it follows.
     pub sim_from_render: Vec<u32>,
     /// As it is simulated: welded, clean, placed around the body in its rest pose.
@@ -90,5 +101,106 @@ impl Garment {
     pub fn rest_area(&self, t: usize) -> f32 {
         let [a, b, c] = self.rest[t];
         0.5 * (b - a).perp_dot(c - a)
+    }
+
+    /// Simulated positions in the order of the render vertices, as caches and viewers want them.
+    pub fn render_positions(&self, sim: &[Vec3], out: &mut Vec<Vec3>) {
+        out.clear();
+        out.extend(self.sim_from_render.iter().map(|&s| sim[s as usize]));
+    }
+
+    /// Checks that the parts fit together: counts, indices, finite numbers, positive flat areas.
+    pub fn check(&self) -> Result<()> {
+        let bad = |what: String| Err(Error::Invalid(format!("garment `{}`: {what}", self.name)));
+        let (vertices, triangles) = (self.sim.positions.len(), self.sim.triangles.len());
+        if self.sim_from_render.len() != self.render.positions.len() {
+            let given = self.sim_from_render.len();
+            return bad(format!("{given} links for {} render vertices", self.render.positions.len()));
+        }
+        if let Some(r) = self.sim_from_render.iter().position(|&s| s as usize >= vertices) {
+            return bad(format!("render vertex {r} follows no simulation vertex"));
+        }
+        for (kind, mesh) in [("render", &self.render), ("simulation", &self.sim)] {
+            if let Some(v) = mesh.positions.iter().position(|p| !p.is_finite()) {
+                return bad(format!("{kind} vertex {v} is not finite"));
+            }
+            let n = mesh.positions.len();
+            if let Some(t) = mesh.triangles.iter().position(|t| t.iter().any(|&i| i as usize >= n)) {
+                return bad(format!("{kind} triangle {t} names a vertex beyond the {n} there are"));
+            }
+        }
+        if self.rest.len() != triangles {
+            return bad(format!("{} flat shapes for {triangles} triangles", self.rest.len()));
+        }
+        if let Some(t) = (0..triangles).find(|&t| self.rest_area(t).is_nan() || self.rest_area(t) <= 0.0) {
+            return bad(format!("triangle {t} has a flat area of {} m²", self.rest_area(t)));
+        }
+        let ends = |p: &Panel| u64::from(p.first) + u64::from(p.count);
+        if let Some(p) = self.panels.iter().find(|p| ends(p) > triangles as u64) {
+            return bad(format!("panel `{}` ends after the last triangle", p.name));
+        }
+        let drawn = self.render.triangles.len();
+        for part in &self.materials {
+            if let Some(t) = part.triangles.iter().find(|t| **t as usize >= drawn) {
+                return bad(format!("material `{}` names triangle {t} of {drawn}", part.name));
+            }
+        }
+        let pins = self.pins.iter().map(|p| (&p.name, &p.vertices));
+        for (name, list) in pins.chain(self.seams.iter().map(|s| (&s.name, &s.vertices))) {
+            if let Some(v) = list.iter().find(|v| **v as usize >= vertices) {
+                return bad(format!("`{name}` names vertex {v} of {vertices}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn patch() -> Garment {
+        let mesh = Mesh {
+            positions: vec![Vec3::ZERO, Vec3::X, Vec3::Y],
+            triangles: vec![[0, 1, 2]],
+            uvs: vec![Vec2::ZERO, Vec2::X, Vec2::Y],
+        };
+        Garment {
+            name: "patch".into(),
+            sim: mesh.clone(),
+            render: mesh,
+            materials: vec![MaterialPart { name: "wool".into(), triangles: vec![0] }],
+            sim_from_render: vec![2, 0, 1],
+            rest: vec![[Vec2::ZERO, Vec2::X, Vec2::Y]],
+            rest_source: RestSource::Mesh,
+            panels: vec![Panel { name: "all".into(), first: 0, count: 1 }],
+            seams: vec![],
+            pins: vec![Pin { name: "top".into(), vertices: vec![2], target: PinTarget::Space }],
+            fabric: "cotton".into(),
+        }
+    }
+
+    #[test]
+    fn every_part_that_does_not_fit_is_named() {
+        let good = patch();
+        good.check().unwrap();
+        let mut out = Vec::new();
+        good.render_positions(&good.sim.positions, &mut out);
+        assert_eq!(out, [Vec3::Y, Vec3::ZERO, Vec3::X]);
+        let damages: [(fn(&mut Garment), &str); 7] = [
+            (|g| g.sim_from_render[1] = 3, "render vertex 1"),
+            (|g| g.sim_from_render.truncate(1), "1 links"),
+            (|g| g.sim.positions[0].x = f32::NAN, "simulation vertex 0"),
+            (|g| g.render.triangles[0][2] = 9, "render triangle 0"),
+            (|g| g.rest[0].swap(1, 2), "flat area"),
+            (|g| g.panels[0].count = 2, "panel `all`"),
+            (|g| g.pins[0].vertices[0] = 7, "`top` names vertex 7"),
+        ];
+        for (damage, said) in damages {
+            let mut g = good.clone();
+            damage(&mut g);
+            let fault = g.check().unwrap_err().to_string();
+            assert!(fault.contains(said), "{fault}");
+        }
     }
 }

@@ -130,29 +130,41 @@ impl Mesh {
 }
 
 impl Topology {
-    /// Closed or open chains of boundary vertices, each in walking order.
+    /// Closed chains of boundary vertices, each in walking order from its smallest vertex; open ones only where
+    /// edges with more than two triangles interrupt the boundary. Where two holes touch at a vertex, each has it.
     pub fn boundary_loops(&self) -> Vec<Vec<u32>> {
-        let mut next: HashMap<u32, Vec<u32>> = HashMap::new();
-        for e in self.edges.iter().filter(|e| e.triangles[1].is_none()) {
-            next.entry(e.ends[0]).or_default().push(e.ends[1]);
-            next.entry(e.ends[1]).or_default().push(e.ends[0]);
+        let boundary: Vec<[u32; 2]> =
+            self.edges.iter().filter(|e| e.triangles[1].is_none()).map(|e| e.ends).collect();
+        let mut at: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (e, ends) in boundary.iter().enumerate() {
+            ends.iter().for_each(|v| at.entry(*v).or_default().push(e));
         }
-        let mut starts: Vec<u32> = next.keys().copied().collect();
+        let mut starts: Vec<u32> = at.keys().copied().collect();
         starts.sort_unstable();
-        let mut seen = std::collections::HashSet::new();
+        let mut walked = vec![false; boundary.len()];
         let mut loops = Vec::new();
         for start in starts {
-            if !seen.insert(start) {
-                continue;
+            while let Some(&first) = at[&start].iter().find(|e| !walked[**e]) {
+                let (mut chain, mut v, mut e) = (vec![start], start, first);
+                loop {
+                    walked[e] = true;
+                    v = boundary[e][usize::from(boundary[e][0] == v)];
+                    if v == start {
+                        break;
+                    }
+                    // Only where holes touch can a vertex come up again: a loop of its own ends there.
+                    let before = if at[&v].len() > 2 { chain.iter().position(|c| *c == v) } else { None };
+                    if let Some(begin) = before {
+                        loops.push(chain.split_off(begin));
+                    }
+                    chain.push(v);
+                    match at[&v].iter().find(|e| !walked[**e]) {
+                        Some(&next) => e = next,
+                        None => break,
+                    }
+                }
+                loops.push(chain);
             }
-            let mut chain = vec![start];
-            let mut at = start;
-            while let Some(&to) = next[&at].iter().find(|v| !seen.contains(*v)) {
-                seen.insert(to);
-                chain.push(to);
-                at = to;
-            }
-            loops.push(chain);
         }
         loops
     }
@@ -193,5 +205,15 @@ mod tests {
         assert_eq!(topology.boundary_loops(), vec![vec![0, 1, 3, 2]]);
         assert_eq!(mesh.components().1, 1);
         assert!((mesh.area() - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn holes_that_touch_are_two_loops() {
+        // Two triangles that meet in vertex 2 only.
+        let mesh =
+            Mesh { positions: vec![Vec3::ZERO; 5], triangles: vec![[0, 1, 2], [2, 3, 4]], uvs: vec![] };
+        let mut loops = mesh.topology().boundary_loops();
+        loops.iter_mut().for_each(|l| l.sort_unstable());
+        assert_eq!(loops, [[0, 1, 2], [2, 3, 4]]);
     }
 }

@@ -129,7 +129,7 @@ impl Motion {
     pub fn looped(&self, times: usize) -> Result<Self> {
         let mut out = self.clone();
         for _ in 1..times.max(1) {
-            out = out.then(self, 0.0)?;
+            out.append(self, 0.0)?;
         }
         Ok(out)
     }
@@ -138,6 +138,13 @@ impl Motion {
     /// this one ends. Over the last `blend_secs` the two are mixed; with 0 the other's first frame stands for
     /// this one's last.
     pub fn then(&self, other: &Self, blend_secs: f64) -> Result<Self> {
+        let mut out = self.clone();
+        out.append(other, blend_secs)?;
+        Ok(out)
+    }
+
+    /// [`Motion::then`] in place.
+    pub fn append(&mut self, other: &Self, blend_secs: f64) -> Result<()> {
         if other.skeleton.len() != self.skeleton.len() {
             return Err(Error::Invalid(format!(
                 "motion `{}` has {} joints, `{}` has {}; retarget one of them first",
@@ -147,7 +154,7 @@ impl Motion {
                 other.skeleton.len()
             )));
         }
-        if !(blend_secs >= 0.0) {
+        if blend_secs.is_nan() || blend_secs < 0.0 {
             return Err(Error::Invalid(format!("two motions cannot be mixed over {blend_secs} s")));
         }
         let rate = if other.fps == self.fps { None } else { Some(other.resampled(self.fps)) };
@@ -171,17 +178,14 @@ impl Motion {
             }
             pose
         };
-        let mut poses = self.poses[..=meet].to_vec();
-        for f in 1..other.poses.len() {
-            let next = moved(&other.poses[f]);
-            poses.push(if f <= blend {
-                let t = f as f32 / (blend + 1) as f32;
-                self.poses[meet + f].lerp(&next, t * t * (3.0 - 2.0 * t))
-            } else {
-                next
-            });
+        let mut added: Vec<Pose> = other.poses[1..].iter().map(moved).collect();
+        for (f, next) in added.iter_mut().enumerate().take(blend) {
+            let t = (f + 1) as f32 / (blend + 1) as f32;
+            *next = self.poses[meet + 1 + f].lerp(next, t * t * (3.0 - 2.0 * t));
         }
-        Ok(self.with_poses(poses))
+        self.poses.truncate(meet + 1);
+        self.poses.extend(added);
+        Ok(())
     }
 
     /// Left and right exchanged, reflected across the plane x = 0. Works on each joint's turn away from its

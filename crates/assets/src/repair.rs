@@ -50,23 +50,30 @@ pub fn repair(given: &Mesh, settings: &RepairSettings) -> Result<Repaired> {
 
     let place = weld(given, settings.weld_m);
     let mut kept: Vec<u32> = Vec::with_capacity(given.triangles.len());
+    let mut corners: Vec<[u32; 3]> = Vec::with_capacity(given.triangles.len());
+    let mut in_line = Vec::new();
     let (mut flat, mut twice) = (0, 0);
     let mut seen = HashSet::new();
     for (t, tri) in given.triangles.iter().enumerate() {
         let mut ends = tri.map(|i| place[i as usize]);
-        if is_flat(given, &place, *tri) {
+        if ends[0] == ends[1] || ends[1] == ends[2] || ends[2] == ends[0] {
             flat += 1;
-            continue;
-        }
-        ends.sort_unstable();
-        if seen.insert(ends) {
-            kept.push(t as u32);
+        } else if is_flat(ends.map(|v| given.positions[v as usize])) {
+            in_line.push(*tri);
         } else {
-            twice += 1;
+            ends.sort_unstable();
+            if seen.insert(ends) {
+                kept.push(t as u32);
+                corners.push(*tri);
+            } else {
+                twice += 1;
+            }
         }
     }
-    say("zero-area triangles", flat, "removed");
     say("duplicate faces", twice, "removed");
+    let merged = merge_slivers(&in_line, &mut corners, &mut kept, &place, &given.positions);
+    say("triangles whose corners lie in a line", merged, "merged into their neighbour");
+    say("zero-area triangles", flat + in_line.len() - merged, "removed");
     if kept.is_empty() {
         return Err(Error::Invalid(format!(
             "no usable triangle is left of {}; is the mesh flat, empty or far too small?",
@@ -74,7 +81,6 @@ pub fn repair(given: &Mesh, settings: &RepairSettings) -> Result<Repaired> {
         )));
     }
 
-    let mut corners: Vec<[u32; 3]> = kept.iter().map(|&t| given.triangles[t as usize]).collect();
     if settings.orient {
         let (flipped, inside_out) = orient(&mut corners, &place, &given.positions);
         say("triangles that face the other way than their neighbours", flipped, "turned");
@@ -100,6 +106,10 @@ fn check(mesh: &Mesh) -> Result<()> {
     let n = mesh.positions.len();
     if let Some(v) = mesh.positions.iter().position(|p| !p.is_finite()) {
         return Err(Error::Invalid(format!("vertex {v} is at {}: not finite", mesh.positions[v])));
+    }
+    // Farther than the moon no coordinate of a garment means anything, and f32 has no millimetres left.
+    if let Some(v) = mesh.positions.iter().position(|p| p.abs().max_element() > 4e8) {
+        return Err(Error::Invalid(format!("vertex {v} is at {}: too far away", mesh.positions[v])));
     }
     if let Some(v) = mesh.uvs.iter().position(|p| !p.is_finite()) {
         return Err(Error::Invalid(format!("texture coordinate {v} is {}: not finite", mesh.uvs[v])));
@@ -148,15 +158,57 @@ fn weld(mesh: &Mesh, tolerance_m: f32) -> Vec<u32> {
     place
 }
 
-/// Two corners at one place, or three in a line: its height is under a millionth of its longest edge.
-fn is_flat(mesh: &Mesh, place: &[u32], tri: [u32; 3]) -> bool {
-    let [i, j, k] = tri.map(|v| place[v as usize]);
-    if i == j || j == k || k == i {
-        return true;
-    }
-    let [a, b, c] = [i, j, k].map(|v| mesh.positions[v as usize].as_dvec3());
+/// Three corners in a line: the height is under a millionth of the longest edge.
+fn is_flat(corners: [Vec3; 3]) -> bool {
+    let [a, b, c] = corners.map(|p| p.as_dvec3());
     let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared());
     (b - a).cross(c - a).length() <= 1e-6 * longest
+}
+
+/// Removing a triangle whose corner `c` lies on its edge `ab` would leave a slit: the neighbour across `ab`
+/// would pass `c` by. So the neighbour is split at `c` instead. Where the two do not draw with the same
+/// vertices (a texture seam) or there is no neighbour, nothing is done. Returns how many were merged.
+fn merge_slivers(
+    slivers: &[[u32; 3]],
+    corners: &mut Vec<[u32; 3]>,
+    kept: &mut Vec<u32>,
+    place: &[u32],
+    positions: &[Vec3],
+) -> usize {
+    if slivers.is_empty() {
+        return 0;
+    }
+    let mut beside: HashMap<[u32; 2], Vec<usize>> = HashMap::new();
+    let key = |a: u32, b: u32| [a.min(b), a.max(b)];
+    for (t, tri) in corners.iter().enumerate() {
+        (0..3).for_each(|k| beside.entry(key(tri[k], tri[(k + 1) % 3])).or_default().push(t));
+    }
+    let mut merged = 0;
+    for sliver in slivers {
+        let at = |k: usize| positions[place[sliver[k % 3] as usize] as usize];
+        let long = |k: &usize| at(*k).distance_squared(at(*k + 1));
+        let k = (0..3).max_by(|a, b| long(a).total_cmp(&long(b))).unwrap_or(0);
+        let [a, b, c] = [0, 1, 2].map(|i| sliver[(k + i) % 3]);
+        let holds = |t: &&usize| corners[**t].contains(&a) && corners[**t].contains(&b);
+        let Some(&t) = beside.get(&key(a, b)).into_iter().flatten().find(holds) else { continue };
+        let across = corners[t].into_iter().find(|v| *v != a && *v != b);
+        if across.is_none_or(|d| place[d as usize] == place[c as usize]) {
+            continue;
+        }
+        let with = |from: u32| corners[t].map(|v| if v == from { c } else { v });
+        let halves = [with(a), with(b)];
+        if halves.iter().any(|h| is_flat(h.map(|v| positions[place[v as usize] as usize]))) {
+            continue;
+        }
+        corners[t] = halves[0];
+        corners.push(halves[1]);
+        kept.push(kept[t]);
+        for (t, tri) in [(t, halves[0]), (corners.len() - 1, halves[1])] {
+            (0..3).for_each(|k| beside.entry(key(tri[k], tri[(k + 1) % 3])).or_default().push(t));
+        }
+        merged += 1;
+    }
+    merged
 }
 
 /// Turns triangles so that neighbours run along their common edge in opposite directions, keeping the
@@ -333,7 +385,7 @@ mod tests {
         // A vertex that nothing uses.
         mesh.positions.push(Vec3::ONE);
         mesh.uvs.push(Vec2::ZERO);
-        // A face twice, once turned; a face on two vertices; three corners in a line.
+        // A face twice, once turned; a face on two vertices; three corners in a line that lie on an edge.
         mesh.triangles.push([1, 0, 10]);
         mesh.triangles.push([2, 2, 3]);
         mesh.positions.push(mesh.positions[0].lerp(mesh.positions[1], 0.5));
@@ -352,17 +404,38 @@ mod tests {
         }
         mesh.triangles.push([n + 3, n + 4, n + 5]);
         let found = repair(&mesh, &RepairSettings::default()).unwrap();
-        assert_eq!(count(&found, "no face uses"), 2, "{:?}", found.problems);
+        assert_eq!(count(&found, "no face uses"), 1, "{:?}", found.problems);
         assert_eq!(count(&found, "duplicate"), 1);
-        assert_eq!(count(&found, "zero-area"), 2);
+        assert_eq!(count(&found, "zero-area"), 1);
+        assert_eq!(count(&found, "in a line"), 1);
         assert_eq!(count(&found, "more than two faces"), 1);
         assert_eq!(count(&found, "other way"), 2);
         assert_eq!(count(&found, "separate parts"), 2);
         let clean = repair(&sleeve(8), &RepairSettings::default()).unwrap();
-        for (now, then) in found.sim.triangles.iter().zip(&clean.sim.triangles) {
+        // The first triangle was split by the sliver; all others are as they would be without the damage.
+        for (now, then) in found.sim.triangles.iter().zip(&clean.sim.triangles).skip(1) {
             let turned = |t: &[u32; 3]| (0..3).map(|k| (t[k], t[(k + 1) % 3])).min().unwrap();
             assert_eq!(turned(now), turned(then));
         }
+    }
+
+    #[test]
+    fn a_sliver_on_an_inner_edge_leaves_no_slit() {
+        let mut mesh = sleeve(8);
+        // The quad's diagonal 0–10 gets a vertex that only one side and a sliver know of.
+        let n = mesh.positions.len() as u32;
+        mesh.positions.push(mesh.positions[0].lerp(mesh.positions[10], 0.4));
+        mesh.uvs.push(mesh.uvs[0].lerp(mesh.uvs[10], 0.4));
+        mesh.triangles[0] = [0, 1, n];
+        mesh.triangles.push([1, 10, n]);
+        mesh.triangles.push([n, 10, 0]);
+        let area = sleeve(8).area();
+        let found = repair(&mesh, &RepairSettings::default()).unwrap();
+        assert_eq!(count(&found, "in a line"), 1);
+        assert!((found.sim.area() - area).abs() < 1e-6);
+        assert_eq!(found.sim.topology().boundary_loops().len(), 2);
+        assert_eq!(found.given_triangle.len(), found.sim.triangles.len());
+        assert_eq!(found.problems.len(), 2, "{:?}", found.problems);
     }
 
     #[test]
@@ -381,6 +454,12 @@ mod tests {
         mesh.positions[5].y = f32::NAN;
         let fault = repair(&mesh, &RepairSettings::default()).unwrap_err().to_string();
         assert!(fault.contains("vertex 5"), "{fault}");
+        for far in [3e38, -1e10] {
+            let mut mesh = sleeve(8);
+            mesh.positions[6].z = far;
+            let fault = repair(&mesh, &RepairSettings::default()).unwrap_err().to_string();
+            assert!(fault.contains("vertex 6"), "{fault}");
+        }
         let mut mesh = sleeve(8);
         mesh.triangles[3][1] = 4_000_000_000;
         let fault = repair(&mesh, &RepairSettings::default()).unwrap_err().to_string();

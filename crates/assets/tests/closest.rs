@@ -129,6 +129,20 @@ fn inside_agrees_with_the_exact_winding_number() {
 }
 
 #[test]
+fn a_cavity_is_outside() {
+    // A shell: whatever way a ray goes from its middle, it enters the material and leaves it again.
+    let mut mesh = ball(24, 16, 1.0, Vec3::ZERO);
+    let inner = ball(24, 16, 0.6, Vec3::ZERO);
+    let n = mesh.positions.len() as u32;
+    mesh.positions.extend(&inner.positions);
+    mesh.triangles.extend(inner.triangles.iter().map(|t| [t[0] + n, t[2] + n, t[1] + n]));
+    let tree = TriangleTree::new(&mesh.positions, &mesh.triangles);
+    assert!(!tree.is_inside(Vec3::new(0.1, 0.05, -0.02)));
+    assert!(tree.is_inside(Vec3::new(0.0, 0.8, 0.01)));
+    assert!(!tree.is_inside(Vec3::new(0.9, 0.9, 0.9)));
+}
+
+#[test]
 fn degenerate_and_coincident_triangles_do_no_harm() {
     let positions = vec![Vec3::ZERO, Vec3::X, Vec3::X * 2.0];
     let triangles = vec![[0, 1, 2]; 500];

@@ -7,7 +7,10 @@ use std::path::Path;
 use toile_assets::read::garment::{RestChoice, read_garment};
 use toile_assets::read::obj::read_obj;
 use toile_assets::write::obj::write_mesh;
-use toile_assets::{Attachment, AttachmentSettings, Body, Joint, Mesh, Skeleton, Skin, Transform};
+use toile_assets::{
+    Attachment, AttachmentSettings, Body, Joint, Mesh, Skeleton, Skin, Transform, edges_through,
+    self_crossings,
+};
 
 fn json(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
@@ -107,5 +110,35 @@ fn real_garments_stay_whole_in_a_stride() {
         if name.contains("skirt") || name.contains("dress") || name.contains("cape") {
             assert!(q[2] < p[2].max(1.6) && q[1] < 1.6, "{name}");
         }
+    }
+}
+
+/// Edges that cross the garment itself and the body, as an independent program counted them.
+#[test]
+fn crossings_of_real_garments_are_those_known() {
+    let Some(folder) = std::env::var_os("TOILE_DATA") else {
+        eprintln!("skipped: TOILE_DATA names no folder");
+        return;
+    };
+    let folder = Path::new(&folder);
+    let body = body(&folder.join("character")).mesh;
+    for (name, in_itself, in_body) in [
+        ("garmentcode/dress_8k", 0, 0),
+        ("garmentcode/dress_2k", 0, 2),
+        ("garmentcode/longdress_8k", 0, 1),
+        ("garmentcode/tshirt_4k", 5, 0),
+        ("garmentcode/pants_4k", 0, 0),
+        ("garmentcode/cape_4k", 0, 0),
+        ("makehuman/female_elegantsuit01__mh_female", 41, 382),
+        ("makehuman/mh_skirt__mh_female", 0, 25),
+    ] {
+        let path = folder.join(format!("garments/{name}.obj"));
+        let garment = read_garment(&path, RestChoice::Auto, None).unwrap().value.sim;
+        let edges = |mut found: Vec<toile_assets::Crossing>| {
+            found.dedup_by_key(|c| c.edge);
+            found.len()
+        };
+        let found = [self_crossings(&garment), edges_through(&garment, &body)].map(edges);
+        assert_eq!(found, [in_itself, in_body], "{name}");
     }
 }

@@ -100,6 +100,45 @@ fn a_pattern_in_metres_gives_panels_seams_and_pins() {
 }
 
 #[test]
+fn the_two_sides_of_a_seam_are_measured_apart() {
+    // One panel closed to a tube; its right edge is cut 4 % longer than its left. Rings are numbered out of
+    // order, as meshing programs do.
+    let number = |r: usize| [0, 5, 2, 7, 4, 1, 6, 3, 8][r];
+    let ring = |n: usize| (0..=RINGS).find(|&r| number(r) == n).unwrap();
+    let edge = 2.0 * RADIUS * (std::f32::consts::PI / AROUND as f32).sin();
+    let mut text = String::new();
+    for r in (0..=RINGS).map(ring) {
+        for k in 0..AROUND {
+            let a = std::f32::consts::TAU * k as f32 / AROUND as f32;
+            let y = 1.05 - 0.5 * r as f32 / RINGS as f32;
+            writeln!(text, "v {} {y} {}", RADIUS * a.cos(), -RADIUS * a.sin()).unwrap();
+        }
+    }
+    for r in 0..=RINGS {
+        for k in 0..=AROUND {
+            let longer = 1.0 + 0.04 * k as f32 / AROUND as f32;
+            writeln!(text, "vt {} {}", edge * k as f32, -0.5 * longer * r as f32 / RINGS as f32).unwrap();
+        }
+    }
+    for r in 0..RINGS {
+        for k in 0..AROUND {
+            let corner = |k: usize, r: usize| {
+                format!("{}/{}", number(r) * AROUND + k % AROUND + 1, r * (AROUND + 1) + k + 1)
+            };
+            let [a, b, c, d] = [corner(k, r), corner(k, r + 1), corner(k + 1, r + 1), corner(k + 1, r)];
+            writeln!(text, "f {a} {b} {c} {d}").unwrap();
+        }
+    }
+    let g = read("tube", &text, None).value;
+    assert_eq!(g.rest_source, RestSource::Uv);
+    assert_eq!((g.seams.len(), g.panels.len()), (1, 1));
+    let mut lengths = g.seams[0].lengths;
+    lengths.sort_by(f32::total_cmp);
+    assert!((lengths[0] - 0.5).abs() < 1e-4 && (lengths[1] - 0.52).abs() < 1e-4, "{lengths:?}");
+    assert!((g.seams[0].gather - g.seams[0].lengths[0] / g.seams[0].lengths[1]).abs() < 1e-6);
+}
+
+#[test]
 fn units_and_axes_are_guessed_and_said() {
     let metres = read("metres", &skirt(|p| p, 1.0), None);
     assert!(!metres.notes.iter().any(|n| n.contains("guessed")), "{:?}", metres.notes);
@@ -169,4 +208,21 @@ fn faults_name_the_file_and_the_place() {
     assert!(read_garment(&bare, RestChoice::Auto, None).unwrap_err().to_string().contains("bare.obj"));
     assert!(read_garment(&folder.join("none.obj"), RestChoice::Auto, None).is_err());
     assert!(read_garment(&folder.join("none.fbx"), RestChoice::Auto, None).is_err());
+}
+
+#[test]
+fn materials_of_the_file_are_kept_and_written_back() {
+    let folder = std::env::temp_dir().join(format!("toile-materials-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("two.obj");
+    let text = "v 0 1 0\nv 0.3 1 0\nv 0.3 1.3 0\nv 0 1.3 0\nusemtl wool\nf 1 2 3\nusemtl silk\nf 1 3 4\n";
+    std::fs::write(&path, text).unwrap();
+    let garment = read_garment(&path, RestChoice::Auto, None).unwrap().value;
+    let names: Vec<&str> = garment.materials.iter().map(|m| m.name.as_str()).collect();
+    assert_eq!(names, ["wool", "silk"]);
+    assert_eq!(garment.materials[1].triangles, [1]);
+    toile_assets::write::obj::write_garment(&path, &garment).unwrap();
+    let again = read_garment(&path, RestChoice::Auto, None).unwrap().value;
+    assert_eq!(again.materials, garment.materials);
+    std::fs::remove_dir_all(&folder).unwrap();
 }

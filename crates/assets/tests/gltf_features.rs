@@ -117,7 +117,7 @@ fn scale_and_turns_above_and_within_the_skeleton_are_folded_away() {
     let mirror = json!([-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0.5, 0, 0, 1]);
     let cases: Vec<(&str, Value, Value)> = vec![
         ("plain", json!({}), json!({})),
-        ("centimetres", json!({"scale": [0.01, 0.01, 0.01], "rotation": q(-1.5708, 0.0, 0.0)}), json!({})),
+        ("centimetres", json!({"scale": [0.01, 0.01, 0.01], "rotation": q(-1.5, 0.0, 0.0)}), json!({})),
         ("z up matrix", json!({"matrix": z_up}), json!({})),
         ("mirror", json!({"matrix": mirror}), json!({})),
         ("negative scale", json!({"scale": [-2.0, 2.0, 2.0]}), json!({"scale": [0.5, 0.5, -0.5]})),
@@ -348,18 +348,20 @@ fn parts_are_chosen_by_name() {
     assert!(whole.notes.iter().any(|n| n.contains("`hat`")), "{:?}", whole.notes);
     // Both primitives use the same vertices, which are therefore there once.
     assert_eq!((whole.value.mesh.positions.len(), whole.value.mesh.triangles.len()), (4, 3));
-    assert_eq!(read(Some("Shirt")).unwrap().value.mesh.triangles, [[0, 2, 1]]);
+    // Only the vertices of what is selected.
+    let shirt = read(Some("Shirt")).unwrap().value;
+    assert_eq!((shirt.mesh.positions.len(), shirt.mesh.triangles.clone()), (3, vec![[0, 2, 1]]));
     assert_eq!(read(Some("figure")).unwrap().value, whole.value);
     assert_eq!(read(Some("SKINNED")).unwrap().value, whole.value);
     let dressed = read(Some("Shirt, hat")).unwrap().value;
-    assert_eq!((dressed.mesh.positions.len(), dressed.mesh.triangles.len()), (8, 3));
+    assert_eq!((dressed.mesh.positions.len(), dressed.mesh.triangles.len()), (7, 3));
     assert_eq!(read(Some("*")).unwrap().value.mesh.positions.len(), 8);
     assert_eq!(dressed.skin.row(5).collect::<Vec<_>>(), [(1, 1.0)]);
     let mut pose = dressed.skeleton.rest_pose();
     pose.locals[1].rotation *= Quat::from_rotation_x(0.8);
     let turned = world[1] * Mat4::from_rotation_x(0.8) * Mat4::from_translation(Vec3::Y * 0.2);
     let want = CORNERS.map(|p| turned.transform_point3(p));
-    assert_near(&dressed.skinned_positions(&dressed.bones(&pose))[4..], &want, 1e-5, "hat");
+    assert_near(&dressed.skinned_positions(&dressed.bones(&pose))[3..], &want, 1e-5, "hat");
     let said = read(Some("trousers")).unwrap_err().to_string();
     assert!(said.contains("`figure` (materials Skin, Shirt)") && said.contains("`hat`"), "{said}");
     let mesh = gltf::read_mesh(&path, Some("hat")).unwrap().value;
@@ -440,4 +442,93 @@ fn centimetres_and_z_up_are_guessed_and_said() {
     let world = worlds(&turned);
     let want: Vec<Vec3> = expected([world[0], world[1]], binds).into_iter().map(ours).collect();
     assert_near(&body.skinned_positions(&body.bones(&motion.poses[10])), &want, 1e-5, "turned");
+}
+
+#[test]
+fn a_body_that_rests_in_another_pose_is_still_bound_upright_and_in_metres() {
+    let scratch = Scratch::new("bent");
+    // Centimetres and Z up below the armature, bent at rest by more than the bind pose.
+    let top = json!({"scale": [0.01, 0.01, 0.01], "rotation": q(-std::f32::consts::FRAC_PI_2, 0.0, 0.0)});
+    let straight = vec![
+        ("armature", None, top),
+        ("hips", Some(0), json!({"translation": [0, 0, 50]})),
+        ("chest", Some(1), json!({"translation": [0, 0, 50]})),
+    ];
+    let world = worlds(&straight);
+    let binds = [world[1].inverse(), world[2].inverse()];
+    let mut bent: Vec<Bone> = straight.clone();
+    bent[1].2["rotation"] = q(0.2, 0.0, 0.1);
+    bent[2].2["rotation"] = q(0.5, 0.3, 0.0);
+    let hand = figure(&bent, [1, 2], binds);
+    let path = scratch.file("figure.glb");
+    std::fs::write(&path, hand.glb()).unwrap();
+    let loaded = gltf::read_body(&path, None).unwrap();
+    assert!(
+        loaded.notes.is_empty() && loaded.problems.is_empty(),
+        "{:?} {:?}",
+        loaded.notes,
+        loaded.problems
+    );
+    let body = loaded.value;
+    assert_near(&body.mesh.positions, &CORNERS, 1e-6, "bind pose");
+    let world = worlds(&bent);
+    let have = body.skinned_positions(&body.bones(&body.skeleton.rest_pose()));
+    assert_near(&have, &expected([world[1], world[2]], binds), 1e-5, "at rest");
+}
+
+#[test]
+fn animations_without_a_skin_move_their_nodes() {
+    let scratch = Scratch::new("skinless");
+    let mut hand = Hand::new();
+    hand.push("nodes", json!({"name": "armature", "children": [1]}));
+    hand.push("nodes", json!({"name": "hips", "translation": [0, 1, 0], "children": [2]}));
+    hand.push("nodes", json!({"name": "chest", "translation": [0, 0.5, 0]}));
+    add_turn(&mut hand, 1, [Quat::IDENTITY, Quat::from_rotation_y(1.0)]);
+    let path = scratch.file("moves.glb");
+    std::fs::write(&path, hand.glb()).unwrap();
+    assert!(gltf::read_body(&path, None).is_err());
+    let motion = gltf::read_motions(&path, None, 10.0).unwrap().value.remove(0);
+    let names: Vec<&str> = motion.skeleton.joints.iter().map(|j| j.name.as_str()).collect();
+    assert_eq!(names, ["hips", "chest"]);
+    assert!(motion.poses[10].locals[0].rotation.dot(Quat::from_rotation_y(1.0)) > 0.99999);
+}
+
+#[test]
+fn a_character_comes_with_its_motions_at_once() {
+    let scratch = Scratch::new("at-once");
+    let bones: Vec<Bone> = vec![("hips", None, json!({})), ("chest", Some(0), json!({"scale": [1, 2, 1]}))];
+    let mut hand = figure(&bones, [0, 1], [Mat4::IDENTITY; 2]);
+    add_turn(&mut hand, 1, [Quat::IDENTITY, Quat::from_rotation_x(1.0)]);
+    hand.json["meshes"][0]["primitives"][0]["targets"] = json!([{"POSITION": 0}]);
+    let path = scratch.file("figure.glb");
+    std::fs::write(&path, hand.glb()).unwrap();
+    let both = gltf::read_character(&path, &Options::default(), 10.0).unwrap();
+    let (body, motions) = both.value;
+    assert_eq!(motions[0].skeleton, body.skeleton);
+    assert!(both.problems.iter().any(|p| p.what.contains("morph")), "{:?}", both.problems);
+    let listed = gltf::contents(&path).unwrap();
+    assert_eq!(listed.skins[0].used_by, [2]);
+    assert_eq!(listed.meshes[0].primitives[0].triangles, 2);
+    assert_eq!((listed.animations[0].name.as_str(), listed.animations[0].duration_secs), ("turn", 1.0));
+    assert_eq!((listed.vertices(), listed.triangles(), listed.joints()), (4, 2, 2));
+    let text = listed.to_string();
+    assert!(
+        text.contains("`figure` (skinned), skinned to `skin`") && text.contains("1 morph targets"),
+        "{text}"
+    );
+}
+
+#[test]
+fn mirrored_meshes_keep_their_outside_outside() {
+    let mut hand = Hand::new();
+    let positions = hand.points(&[Vec3::ZERO, Vec3::X, Vec3::Y]);
+    hand.push("meshes", json!({"primitives": [{"attributes": {"POSITION": positions}}]}));
+    hand.push("nodes", json!({"mesh": 0, "scale": [-1, 1, 1]}));
+    let scratch = Scratch::new("mirrored");
+    let path = scratch.file("mesh.glb");
+    std::fs::write(&path, hand.glb()).unwrap();
+    let mesh = gltf::read_mesh(&path, None).unwrap().value;
+    // The triangle looks along +Z, and so does its image in a mirror across X.
+    assert_near(&mesh.normals(), &[Vec3::Z; 3], 1e-6, "normals");
+    assert_near(&mesh.positions, &[Vec3::ZERO, Vec3::NEG_X, Vec3::Y], 0.0, "positions");
 }

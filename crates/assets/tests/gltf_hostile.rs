@@ -67,14 +67,15 @@ fn changed_bytes_never_panic() {
         let mut random = Xorshift(seed);
         let mut broken = bytes.clone();
         for _ in 0..1 + random.below(8) {
-            // Half of the blows go to the JSON, where indices and counts are.
+            // A third of the blows go to numbers of the JSON, which are indices, counts and offsets.
             let end = if case % 2 == 0 { json_end } else { broken.len() };
             let at = random.below(end);
-            broken[at] = match random.below(3) {
-                0 => b'0' + random.below(10) as u8,
-                1 => broken[at] ^ (1 << random.below(8)),
-                _ => random.next() as u8,
-            };
+            let digit = broken[at..json_end.max(at)].iter().position(u8::is_ascii_digit);
+            match (random.below(3), digit) {
+                (0, Some(ahead)) => broken[at + ahead] = b'0' + random.below(10) as u8,
+                (1, _) => broken[at] ^= 1 << random.below(8),
+                _ => broken[at] = random.next() as u8,
+            }
         }
         std::fs::write(&path, &broken).unwrap();
         let result = std::panic::catch_unwind(|| read_all(&path).is_ok());

@@ -129,6 +129,11 @@ fn oddities_that_are_no_faults() {
             assert_eq!(read(text.as_bytes()).unwrap().mesh.triangles.len(), 1, "{text:?}");
         }
     }
+    // Numbers at the ends of what f32 holds.
+    for x in ["3e38", "-3e38", "1e-45"] {
+        let text = format!("v {x} 0 0\nv 0 {x} 0\nv 0 0 {x}\nv {x} {x} {x}\nvt {x} {x}\nf 1/1 2/1 3/1 4/1\n");
+        read(text.as_bytes()).unwrap();
+    }
     let binary: Vec<u8> = (0..=255u8).cycle().take(100_000).collect();
     assert!(read(&binary).is_err());
     let endless = [b"v 0 0 0 \\\n".repeat(10_000), b"f 1 1 1".to_vec()].concat();

@@ -248,3 +248,123 @@ fn sections_near_bent_joints_do_not_collapse() {
         assert!(least >= 0.70, "{name}: a section shrinks to {:.0} %", 100.0 * least);
     }
 }
+
+/// Whether the segment from `a` to `b` passes through the triangle (Möller and Trumbore 1997).
+fn pierces(a: Vec3, b: Vec3, [p, q, r]: [Vec3; 3]) -> bool {
+    let (e1, e2, dir) = (q - p, r - p, b - a);
+    let h = dir.cross(e2);
+    let det = e1.dot(h);
+    if det.abs() < 1e-14 {
+        return false;
+    }
+    let s = a - p;
+    let u = s.dot(h) / det;
+    let g = s.cross(e1);
+    let (v, t) = (dir.dot(g) / det, e2.dot(g) / det);
+    u >= 0.0 && v >= 0.0 && u + v <= 1.0 && (0.0..=1.0).contains(&t)
+}
+
+/// Pairs of triangles that share no vertex and cut each other, found through a grid.
+fn crossings(mesh: &Mesh) -> usize {
+    const CELL: f32 = 0.03;
+    let corners = |t: usize| mesh.triangles[t].map(|i| mesh.positions[i as usize]);
+    let mut cells: std::collections::HashMap<[i32; 3], Vec<usize>> = Default::default();
+    for t in 0..mesh.triangles.len() {
+        let [a, b, c] = corners(t);
+        let low = (a.min(b).min(c) / CELL).floor().to_array().map(|x| x as i32);
+        let high = (a.max(b).max(c) / CELL).floor().to_array().map(|x| x as i32);
+        for x in low[0]..=high[0] {
+            for y in low[1]..=high[1] {
+                for z in low[2]..=high[2] {
+                    cells.entry([x, y, z]).or_default().push(t);
+                }
+            }
+        }
+    }
+    let mut found = std::collections::HashSet::new();
+    for list in cells.values() {
+        for (k, &s) in list.iter().enumerate() {
+            for &t in &list[k + 1..] {
+                if mesh.triangles[s].iter().any(|v| mesh.triangles[t].contains(v)) {
+                    continue;
+                }
+                let (a, b) = (corners(s), corners(t));
+                let cut =
+                    (0..3).any(|k| pierces(a[k], a[(k + 1) % 3], b) || pierces(b[k], b[(k + 1) % 3], a));
+                if cut {
+                    found.insert([s.min(t), s.max(t)]);
+                }
+            }
+        }
+    }
+    found.len()
+}
+
+#[test]
+fn nothing_cuts_itself_at_rest() {
+    assert_eq!(crossings(&BODY.mesh), 0);
+    // The check itself must be able to find something: a knee bent far through the other leg.
+    let through = bent(&BODY, &[("l_hip", Vec3::Z, -40.0)]);
+    assert!(crossings(&through) > 50);
+}
+
+#[test]
+fn legs_and_arms_stand_apart() {
+    let mesh = &BODY.mesh;
+    // Below the crotch nothing is near the middle, and below the armpit the arm is clear of the trunk.
+    let p = Proportions::female();
+    let gap =
+        mesh.positions.iter().filter(|v| v.y < p.crotch_height - 0.04).map(|v| v.x.abs()).fold(1.0, f32::min);
+    assert!(gap > 0.003, "the thighs are {} mm apart", 2000.0 * gap);
+    let loops = measure::sections(mesh, Vec3::new(0.0, 1.15, 0.0), Vec3::Y);
+    assert_eq!(loops.len(), 3, "trunk and two arms");
+}
+
+#[test]
+fn building_it_again_gives_the_same() {
+    assert!(builtin::body("mannequin:female").unwrap() == *BODY);
+}
+
+#[test]
+fn the_male_mannequin_is_closed_and_fits_the_tape_too() {
+    let (body, p) = (builtin::body("mannequin:male").unwrap(), Proportions::male());
+    let topology = body.mesh.topology();
+    let n = body.mesh.positions.len();
+    assert!((5000..=8000).contains(&n), "{n} vertices");
+    assert!(topology.non_manifold_edges == 0 && topology.edges.iter().all(|e| e.triangles[1].is_some()));
+    assert_eq!(n as i64 - topology.edges.len() as i64 + body.mesh.triangles.len() as i64, 2);
+    assert_eq!(crossings(&body.mesh), 0);
+    for (y, wanted) in [(p.bust_height, 1.0587), (p.waist_height, 0.9406), (p.hip_height, 1.0195)] {
+        let girth = measure::girth(&body.mesh, Vec3::new(0.0, y, 0.0), Vec3::Y).unwrap();
+        assert!((girth / wanted - 1.0).abs() < 0.03, "{girth} instead of {wanted} at {y}");
+    }
+    assert!((body.mesh.bounds().1.y / p.stature - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn every_joint_lies_inside() {
+    let body = &*BODY;
+    let world = body.skeleton.world_from_joints(&body.skeleton.rest_pose());
+    for (joint, world) in body.skeleton.joints.iter().zip(&world) {
+        let at = Vec3::from(world.translation);
+        // An odd number of walls on the way out; the direction avoids the mesh's symmetries.
+        let out = at + Vec3::new(0.31, 2.0, 3.7);
+        let walls = body
+            .mesh
+            .triangles
+            .iter()
+            .filter(|t| pierces(at, out, t.map(|i| body.mesh.positions[i as usize])));
+        assert_eq!(walls.count() % 2, 1, "{} at {at} is outside", joint.name);
+    }
+}
+
+#[test]
+fn impossible_proportions_are_an_error_that_says_what() {
+    let build = |p: Proportions| builtin::mannequin::mannequin("odd", &p).unwrap_err().to_string();
+    let fault = build(Proportions { waist_height: 5.0, ..Proportions::female() });
+    assert!(fault.contains("bust height"), "{fault}");
+    let fault = build(Proportions { stature: f32::NAN, ..Proportions::female() });
+    assert!(fault.contains("stature"), "{fault}");
+    let fault = build(Proportions { wrist_circumference: 1.5, ..Proportions::female() });
+    assert!(fault.contains("wrist"), "{fault}");
+}

@@ -1,1 +1,79 @@
-fn main() {}
+//! `toile`: clothing animation from the command line.
+
+mod ask;
+mod convert;
+mod demo;
+mod evaluate;
+mod inspect;
+mod picture;
+mod progress;
+mod render;
+mod report;
+mod simulate;
+mod train;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Simulate a garment once, learn a stand-in that runs in microseconds.
+#[derive(Parser)]
+#[command(name = "toile", version, about, max_term_width = 100)]
+#[command(after_help = "Start with:  toile demo\n\nBuilt-in assets need no files:  toile inspect --list")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Demo(demo::Args),
+    Inspect(inspect::Args),
+    Simulate(simulate::Args),
+    Train(train::Args),
+    Evaluate(evaluate::Args),
+    Render(render::Args),
+    Convert(convert::Args),
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(exit_code(&error))
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Demo(args) => demo::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
+        Command::Train(args) => train::run(&args),
+        Command::Evaluate(args) => evaluate::run(&args),
+        Command::Render(args) => render::run(&args),
+        Command::Convert(args) => convert::run(&args),
+    }
+}
+
+/// 2 for input that cannot be used, 1 for work that failed.
+fn exit_code(error: &anyhow::Error) -> u8 {
+    use std::io::ErrorKind;
+    use toile_assets::Error;
+    for cause in error.chain() {
+        if cause.downcast_ref::<ask::BadRequest>().is_some() {
+            return 2;
+        }
+        if let Some(error) = cause.downcast_ref::<Error>() {
+            return match error {
+                Error::Io { source, .. } => match source.kind() {
+                    ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::IsADirectory => 2,
+                    _ => 1,
+                },
+                _ => 2,
+            };
+        }
+    }
+    1
+}

@@ -1,9 +1,14 @@
-//! A look at meshes: `look [-o look.png] [--size 640] [--views front,side,back,three] [--wire] [--slack 0.01] FILE.obj …`
+//! A look at meshes: `look [-o look.png] [--size 640] [--views front,side,back,three,135] [--wire] [--slack 0.01]
+//! [--smooth] [--repeat 1] NAME…`
 //!
-//! Draws all files into one scene, the first as a body and the others as cloth, once from each side. Without files
-//! it draws the built-in mannequin if there is one.
+//! Each name is an OBJ file, a built-in body such as `mannequin:female` or a built-in garment such as `dress`. All go
+//! into one scene, the first as a body and the others as cloth, drawn once from each side. `--smooth` draws
+//! at twice the size and halves. Without names it draws the mannequin.
+
+#![allow(clippy::disallowed_methods, reason = "the time a frame takes is what is reported")]
 
 use glam::Vec3;
+use toile_assets::builtin;
 use toile_show::{Camera, Image, Item, Material, MeshHandle, Renderer, Scene, View, srgb};
 
 fn main() {
@@ -17,7 +22,8 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = "look.png".to_string();
     let mut size = 640;
     let mut views = "front,side,back,three".to_string();
-    let (mut wire, mut slack, mut files) = (false, 0.0, Vec::new());
+    let (mut wire, mut smooth, mut slack, mut names) = (false, false, 0.01, Vec::new());
+    let mut repeat = 1;
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} needs a value"));
@@ -26,17 +32,29 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
             "--size" => size = value()?.parse()?,
             "--views" => views = value()?,
             "--slack" => slack = value()?.parse()?,
+            "--repeat" => repeat = value()?.parse()?,
+            "--smooth" => smooth = true,
             "--wire" => wire = true,
-            _ => files.push(arg),
+            _ => names.push(arg),
         }
     }
-    let mut meshes = Vec::new();
-    for file in &files {
-        meshes.push(read_obj(file)?);
+    if names.is_empty() {
+        names.push("mannequin:female".to_string());
     }
-    if meshes.is_empty() {
-        let mesh = toile_assets::builtin::body("mannequin:female")?.mesh;
-        meshes.push((mesh.positions, mesh.triangles));
+    let mut meshes = Vec::new();
+    let mut worn_by = None;
+    for name in &names {
+        if name.ends_with(".obj") {
+            meshes.push(read_obj(name)?);
+        } else if name.starts_with("mannequin") {
+            let body = builtin::body(name)?;
+            meshes.push((body.mesh.positions.clone(), body.mesh.triangles.clone()));
+            worn_by = Some(body);
+        } else {
+            let body = worn_by.as_ref().ok_or("name a mannequin before its garments")?;
+            let garment = builtin::garment(name, body)?;
+            meshes.push((garment.sim.positions, garment.sim.triangles));
+        }
     }
     let handles: Vec<_> = meshes.iter().map(|(_, t)| MeshHandle::new(t)).collect();
     let colours =
@@ -64,10 +82,20 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
             "three" => View::ThreeQuarter,
             other => View::Angle { azimuth: other.parse()?, elevation: 10.0 },
         };
-        let camera = Camera::framing(lo, hi, view, 1.0);
-        let start = std::time::Instant::now();
-        let image = renderer.draw(&scene, &camera, size, size)?;
-        println!("{view:?}: {:.0} ms", 1e3 * start.elapsed().as_secs_f64());
+        let camera = Camera::framing_scene(&scene, view, 1.0);
+        let drawn = if smooth { 2 * size } else { size };
+        let mut image = renderer.draw(&scene, &camera, drawn, drawn)?;
+        let mut times: Vec<f64> = Vec::new();
+        for _ in 0..repeat {
+            let start = std::time::Instant::now();
+            image = renderer.draw(&scene, &camera, drawn, drawn)?;
+            times.push(1e3 * start.elapsed().as_secs_f64());
+        }
+        times.sort_by(f64::total_cmp);
+        println!("{view:?}: {:.0} ms (median of {repeat})", times.get(repeat / 2).copied().unwrap_or(0.0));
+        if smooth {
+            image = image.halved();
+        }
         sheet.paste(&image, k as u32 * size, 0);
     }
     sheet.write_png(&out)?;

@@ -1,6 +1,6 @@
 //! Where a picture is taken from.
 
-use crate::{Error, Result};
+use crate::{Error, Result, Scene};
 use glam::{Mat4, Vec2, Vec3, Vec4};
 
 /// A perspective camera. `up` is +Y.
@@ -65,29 +65,50 @@ impl Camera {
     ///
     /// For a film, give it the box around all frames, or frame one and [follow](Self::following).
     pub fn framing(lo: Vec3, hi: Vec3, view: View, aspect: f32) -> Self {
+        let (lo, hi) =
+            if lo.is_finite() && hi.is_finite() { (lo.min(hi), hi.max(lo)) } else { (-Vec3::ONE, Vec3::ONE) };
+        let corner = |k: usize| {
+            let pick = |bit: usize, l: f32, h: f32| if k >> bit & 1 == 0 { l } else { h };
+            Vec3::new(pick(0, lo.x, hi.x), pick(1, lo.y, hi.y), pick(2, lo.z, hi.z))
+        };
+        Self::framing_points((0..8).map(corner), view, aspect)
+    }
+
+    /// A camera that sees every item of a scene and wastes as little of the picture as possible.
+    pub fn framing_scene(scene: &Scene<'_>, view: View, aspect: f32) -> Self {
+        Self::framing_points(scene.points(), view, aspect)
+    }
+
+    fn framing_points(points: impl Iterator<Item = Vec3>, view: View, aspect: f32) -> Self {
         let (azimuth, elevation) = view.angles();
         let (sin_a, cos_a) = azimuth.to_radians().sin_cos();
         let (sin_e, cos_e) = elevation.to_radians().sin_cos();
         let back = Vec3::new(sin_a * cos_e, sin_e, cos_a * cos_e);
-        let (lo, hi) =
-            if lo.is_finite() && hi.is_finite() { (lo.min(hi), hi.max(lo)) } else { (-Vec3::ONE, Vec3::ONE) };
-        let target = 0.5 * (lo + hi);
-        let mut camera = Self { eye: target + back, target, ..Self::default() };
-        let (right, up) = camera.right_up();
-        let tan_y = (0.5 * camera.fov_y_degrees.to_radians()).tan();
+        let (right, up) = axes(back);
+        // Labels and shadows get a tenth of the picture.
+        let tan_y = 0.9 * (0.5 * Self::default().fov_y_degrees.to_radians()).tan();
         let tan_x = tan_y * if aspect.is_finite() && aspect > 0.0 { aspect } else { 1.0 };
-        // Every corner must lie inside the pyramid: its sideways distance over its depth is at most the
-        // tangent. 1.12 leaves a margin in which labels and shadows have room.
-        let mut distance: f32 = 0.25;
-        for corner in 0..8 {
-            let pick = |bit: usize, l: f32, h: f32| if corner >> bit & 1 == 0 { l } else { h };
-            let p = Vec3::new(pick(0, lo.x, hi.x), pick(1, lo.y, hi.y), pick(2, lo.z, hi.z)) - target;
-            let towards = p.dot(back);
-            distance = distance.max(towards + 1.12 * p.dot(right).abs() / tan_x);
-            distance = distance.max(towards + 1.12 * p.dot(up).abs() / tan_y);
+        // A point is inside the right plane of the pyramid iff its `x + tan·towards` does not exceed the eye's, and so
+        // for the other planes: each needs only the greatest such sum, and opposite planes then give the eye.
+        let mut reach = [f32::NEG_INFINITY; 4];
+        let (mut nearest, mut farthest) = (f32::NEG_INFINITY, f32::INFINITY);
+        for p in points {
+            let (x, y, towards) = (p.dot(right), p.dot(up), p.dot(back));
+            let sums = [tan_x * towards + x, tan_x * towards - x, tan_y * towards + y, tan_y * towards - y];
+            for (most, sum) in reach.iter_mut().zip(sums) {
+                *most = most.max(sum);
+            }
+            (nearest, farthest) = (nearest.max(towards), farthest.min(towards));
         }
-        camera.eye = target + distance * back;
-        camera
+        if !reach.iter().all(|r| r.is_finite()) {
+            return Self { eye: 4.0 * back, target: Vec3::ZERO, ..Self::default() };
+        }
+        let across = 0.5 * (reach[0] - reach[1]) * right + 0.5 * (reach[2] - reach[3]) * up;
+        let depth = (0.5 * (reach[0] + reach[1]) / tan_x)
+            .max(0.5 * (reach[2] + reach[3]) / tan_y)
+            .max(nearest + 0.25);
+        let target = across + 0.5 * (nearest + farthest) * back;
+        Self { eye: across + depth * back, target, ..Self::default() }
     }
 
     /// The same camera, moved with its target by `by` metres.
@@ -120,11 +141,10 @@ impl Camera {
         Err(Error::Invalid(format!("a camera cannot look like this: {self:?}")))
     }
 
-    fn right_up(&self) -> (Vec3, Vec3) {
+    /// Degrees around the vertical at which the camera stands: 0 looks into a face, 90 at its left cheek.
+    pub fn azimuth_degrees(&self) -> f32 {
         let back = self.back();
-        // Straight down or up: any horizontal direction will do as long as it is always the same.
-        let right = Vec3::Y.cross(back).try_normalize().unwrap_or(Vec3::X);
-        (right, back.cross(right))
+        back.x.atan2(back.z).to_degrees()
     }
 
     fn back(&self) -> Vec3 {
@@ -141,9 +161,16 @@ impl Camera {
             Vec4::new(0.0, 0.0, 0.0, -1.0),
             Vec4::new(0.0, 0.0, self.near_m, 0.0),
         );
-        let (right, up) = self.right_up();
+        let (right, up) = axes(self.back());
         clip_from_view * view_from_world(self.eye, right, up, self.back())
     }
+}
+
+/// Right and up of a camera that looks against `back`.
+fn axes(back: Vec3) -> (Vec3, Vec3) {
+    // Straight down or up: any horizontal direction will do as long as it is always the same.
+    let right = Vec3::Y.cross(back).try_normalize().unwrap_or(Vec3::X);
+    (right, back.cross(right))
 }
 
 /// The rigid transform into the frame with the given origin and orthonormal axes.
@@ -173,7 +200,7 @@ mod tests {
                     let at = camera.pixel(p, w, h).unwrap() / Vec2::new(w as f32, h as f32) * 2.0 - 1.0;
                     farthest = farthest.max(at.abs().max_element());
                 }
-                assert!(farthest < 1.0 && farthest > 0.7, "{view:?} {w}×{h}: {farthest}");
+                assert!(farthest < 0.92 && farthest > 0.88, "{view:?} {w}×{h}: {farthest}");
             }
         }
     }

@@ -79,18 +79,45 @@ impl Image {
         }
     }
 
+    /// The picture at half its size, four pixels averaged to one: drawn at twice the size, a still has edges smoother
+    /// than multisampling alone gives.
+    pub fn halved(&self) -> Self {
+        let (width, height) = ((self.width / 2).max(1), (self.height / 2).max(1));
+        let mut pixels = Vec::with_capacity(4 * width as usize * height as usize);
+        for y in 0..height {
+            for x in 0..width {
+                let (x1, y1) =
+                    ((2 * x + 1).min(self.width.max(1) - 1), (2 * y + 1).min(self.height.max(1) - 1));
+                let four = [self.at(2 * x, 2 * y), self.at(x1, 2 * y), self.at(2 * x, y1), self.at(x1, y1)];
+                pixels
+                    .extend((0..4).map(|k| ((four.iter().map(|p| p[k] as u32).sum::<u32>() + 2) / 4) as u8));
+            }
+        }
+        Self { width, height, pixels }
+    }
+
     /// The PNG file's bytes.
     pub fn png(&self) -> Result<Vec<u8>> {
         let fail = |e: png::EncodingError| Error::Encode { what: "PNG", why: e.to_string() };
         let mut bytes = Vec::new();
+        let opaque = self.pixels.chunks_exact(4).all(|p| p[3] == 255);
         let mut encoder = png::Encoder::new(&mut bytes, self.width, self.height);
-        encoder.set_color(png::ColorType::Rgba);
+        encoder.set_color(if opaque { png::ColorType::Rgb } else { png::ColorType::Rgba });
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
         let mut writer = encoder.write_header().map_err(fail)?;
-        writer.write_image_data(&self.pixels).map_err(fail)?;
+        if opaque {
+            writer.write_image_data(&self.rgb()).map_err(fail)?;
+        } else {
+            writer.write_image_data(&self.pixels).map_err(fail)?;
+        }
         writer.finish().map_err(fail)?;
         Ok(bytes)
+    }
+
+    /// Three bytes a pixel, without opacity.
+    pub(crate) fn rgb(&self) -> Vec<u8> {
+        self.pixels.chunks_exact(4).flat_map(|p| [p[0], p[1], p[2]]).collect()
     }
 
     /// Writes a PNG file, all or nothing.

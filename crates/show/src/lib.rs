@@ -16,14 +16,24 @@
 
 mod camera;
 mod error;
+mod film;
+mod font;
+mod heat;
 mod image;
 mod label;
+mod page;
+mod palette;
 mod renderer;
 mod scene;
+mod sheet;
 
 pub use camera::{Camera, View};
 pub use error::{Error, Result};
+pub use film::{apng, gif, write_apng, write_gif};
+pub use heat::{heat_colour, heat_colours, write_legend};
 pub use image::Image;
 pub use label::{Anchor, Label};
+pub use page::{Chart, Line, Page};
 pub use renderer::Renderer;
 pub use scene::{Backdrop, Ground, Item, Material, MeshHandle, Scene, smooth_normals, srgb};
+pub use sheet::{beside, contact_sheet};

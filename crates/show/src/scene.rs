@@ -86,7 +86,7 @@ impl Default for Material {
 impl Material {
     /// The matt, warm grey of a tailor's dummy.
     pub fn body() -> Self {
-        Self { base: srgb(0xb9, 0xad, 0xa3), roughness: 0.55, specular: 0.7, ..Self::default() }
+        Self { base: srgb(0xd6, 0xc9, 0xbd), roughness: 0.55, specular: 0.7, ..Self::default() }
     }
 
     /// Cloth of the given base colour: two-sided, rough, with fuzz.
@@ -107,7 +107,7 @@ impl Material {
         let has = |word: &str| n.contains(word);
         if has("silk") || has("satin") {
             let base = srgb(0x9c, 0x2f, 0x4a);
-            return Self { roughness: 0.38, specular: 1.0, sheen: 0.25 * base, ..Self::cloth(base) };
+            return Self { roughness: 0.46, specular: 0.8, sheen: 0.3 * base, ..Self::cloth(base) };
         }
         if has("denim") || has("jean") {
             return Self::cloth(srgb(0x3b, 0x55, 0x7d));
@@ -252,12 +252,14 @@ impl Default for Backdrop {
 /// Everything in one picture.
 #[derive(Clone, Debug)]
 pub struct Scene<'a> {
-    /// Drawn in this order where depth does not decide; bodies before their clothes.
+    /// Bodies before their clothes: where depth does not decide, the later item is seen.
     pub items: Vec<Item<'a>>,
     /// The floor, which catches shadows.
     pub ground: Option<Ground>,
     /// The wall.
     pub backdrop: Backdrop,
+    /// Where the lights stand, as degrees about the vertical; `None` keeps them with the camera.
+    pub light_azimuth_degrees: Option<f32>,
     /// Written over the finished picture.
     pub labels: Vec<Label>,
 }
@@ -268,6 +270,7 @@ impl Default for Scene<'_> {
             items: Vec::new(),
             ground: Some(Ground::default()),
             backdrop: Backdrop::default(),
+            light_azimuth_degrees: None,
             labels: Vec::new(),
         }
     }
@@ -291,13 +294,18 @@ impl<'a> Scene<'a> {
         self
     }
 
+    /// Every vertex where it stands in the world; those that are not finite are left out.
+    pub(crate) fn points(&self) -> impl Iterator<Item = Vec3> {
+        let placed = |item: &'_ Item<'a>| {
+            let world_from_item = item.world_from_item;
+            item.positions.iter().map(move |p| world_from_item.transform_point3(*p))
+        };
+        self.items.iter().flat_map(placed).filter(|p| p.is_finite())
+    }
+
     /// Least and greatest corner around all items; zeros for an empty scene.
     pub fn bounds(&self) -> (Vec3, Vec3) {
-        let mut points = self
-            .items
-            .iter()
-            .flat_map(|item| item.positions.iter().map(|p| item.world_from_item.transform_point3(*p)))
-            .filter(|p| p.is_finite());
+        let mut points = self.points();
         let Some(first) = points.next() else { return (Vec3::ZERO, Vec3::ZERO) };
         points.fold((first, first), |(lo, hi), p| (lo.min(p), hi.max(p)))
     }

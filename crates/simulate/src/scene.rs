@@ -262,44 +262,115 @@ fn bending_elements(
         hinges.push(bending::Hinge { v: [tri[(k + 1) % 3], tri[(k + 2) % 3], c, d] });
     }
     let rigidity = bending::Rigidity { weft: fabric.bend_weft, warp: fabric.bend_warp };
+    let flat = Unfolding { mesh, rest, topology, triangle_edges, hinge_of_edge: &hinge_of_edge };
     let elements = (0..mesh.triangles.len())
         .map(|t| {
-            let mut own = [bending::NONE; 3];
-            let mut across = [None; 3];
-            for i in 0..3 {
-                // The edge opposite corner i runs from corner i+1 to corner i+2.
-                let e = triangle_edges[t][(i + 1) % 3].0 as usize;
-                if hinge_of_edge[e] == bending::NONE {
-                    continue;
+            let area = 0.5 * (rest[t][1] - rest[t][0]).perp_dot(rest[t][2] - rest[t][0]);
+            match kind {
+                Bending::Curvature => {
+                    let stencils = flat.complete(t);
+                    let k = bending::curvature_stiffness(area, stencils.map(|s| s.map(|s| s.1)), rigidity);
+                    bending::Element { hinges: stencils.map(|s| s.map_or(bending::NONE, |s| s.0)), k }
                 }
-                let edge = &topology.edges[e];
-                let side = if edge.triangles[0] == Some(t as u32) { 1 } else { 0 };
-                let (Some(other), Some(far)) = (edge.triangles[side], edge.opposite[side]) else { continue };
-                let tri = mesh.triangles[other as usize];
-                let Some(k) = (0..3).find(|&k| tri[k] == far) else { continue };
-                let r = rest[other as usize];
-                let (a, b) = (rest[t][(i + 1) % 3], rest[t][(i + 2) % 3]);
-                // In the neighbour the edge runs the other way: its corner k+2 is our a.
-                let (oa, ob) = if tri[(k + 2) % 3] == mesh.triangles[t][(i + 1) % 3] {
-                    (r[(k + 2) % 3], r[(k + 1) % 3])
-                } else {
-                    (r[(k + 1) % 3], r[(k + 2) % 3])
-                };
-                let along = (r[k] - oa).dot(ob - oa) / (ob - oa).length_squared();
-                let height = ((ob - oa).perp_dot(r[k] - oa) / (ob - oa).length()).abs();
-                // Counter-clockwise corners: outside lies to the right of a→b.
-                let outward = -(b - a).perp().normalize();
-                across[i] = Some(a + (b - a) * along + outward * height);
-                own[i] = hinge_of_edge[e];
+                Bending::Hinge => {
+                    let stencils = flat.own(t, &rest[t]);
+                    let k = bending::hinge_stiffness(area, stencils.map(|s| s.map(|s| s.1)), rigidity);
+                    bending::Element { hinges: stencils.map(|s| s.map_or(bending::NONE, |s| s.0)), k }
+                }
             }
-            let k = match kind {
-                Bending::Curvature => bending::curvature_stiffness(rest[t], across, rigidity),
-                Bending::Hinge => bending::hinge_stiffness(rest[t], across, rigidity),
-            };
-            bending::Element { hinges: own, k }
         })
         .collect();
     (hinges, elements)
+}
+
+/// A hinge and its four flat points: ends of the edge, the vertex on this side, the vertex beyond.
+type Stencil = (u32, [DVec2; 4]);
+
+/// Lays neighbours of a triangle flat beside it.
+struct Unfolding<'a> {
+    mesh: &'a Mesh,
+    rest: &'a [[DVec2; 3]],
+    topology: &'a toile_assets::Topology,
+    triangle_edges: &'a [[(u32, bool); 3]],
+    hinge_of_edge: &'a [u32],
+}
+
+impl Unfolding<'_> {
+    /// The triangle beyond the edge opposite corner `i` of triangle `t`, which lies at `at`: its number and its
+    /// corners in the same plane.
+    fn beyond(&self, t: usize, at: &[DVec2; 3], i: usize) -> Option<(usize, [DVec2; 3])> {
+        let e = self.triangle_edges[t][(i + 1) % 3].0 as usize;
+        if self.hinge_of_edge[e] == bending::NONE {
+            return None;
+        }
+        let edge = &self.topology.edges[e];
+        let side = if edge.triangles[0] == Some(t as u32) { 1 } else { 0 };
+        let other = edge.triangles[side]? as usize;
+        let far = edge.opposite[side]?;
+        let tri = self.mesh.triangles[other];
+        let k = (0..3).find(|&k| tri[k] == far)?;
+        let r = self.rest[other];
+        let (a, b) = (at[(i + 1) % 3], at[(i + 2) % 3]);
+        // In a well-oriented neighbour the edge runs the other way: its corner k+2 is our a.
+        let straight = tri[(k + 2) % 3] == self.mesh.triangles[t][(i + 1) % 3];
+        let (ia, ib) = if straight { ((k + 2) % 3, (k + 1) % 3) } else { ((k + 1) % 3, (k + 2) % 3) };
+        let side = r[ib] - r[ia];
+        let along = (r[k] - r[ia]).dot(side) / side.length_squared();
+        let height = (side.perp_dot(r[k] - r[ia]) / side.length()).abs();
+        // Beyond is the side of the edge on which our own corner is not.
+        let normal = (b - a).perp().normalize();
+        let outward = if normal.dot(at[i] - a) > 0.0 { -normal } else { normal };
+        let mut corners = [DVec2::ZERO; 3];
+        corners[ia] = a;
+        corners[ib] = b;
+        corners[k] = a + (b - a) * along + outward * height;
+        Some((other, corners))
+    }
+
+    /// The hinges of triangle `t`, laid at `at`.
+    fn own(&self, t: usize, at: &[DVec2; 3]) -> [Option<Stencil>; 3] {
+        [0, 1, 2].map(|i| {
+            let (other, corners) = self.beyond(t, at, i)?;
+            let tri = self.mesh.triangles[other];
+            let far = (0..3).find(|&k| !self.mesh.triangles[t].contains(&tri[k]))?;
+            let hinge = self.hinge_of_edge[self.triangle_edges[t][(i + 1) % 3].0 as usize];
+            Some((hinge, [at[(i + 1) % 3], at[(i + 2) % 3], at[i], corners[far]]))
+        })
+    }
+
+    /// Three hinges that fix the curvature of triangle `t`. At the rim two angles do not, and the least curvature
+    /// that agrees with them is too small; there the missing ones are borrowed from the neighbours.
+    fn complete(&self, t: usize) -> [Option<Stencil>; 3] {
+        let own = self.own(t, &self.rest[t]);
+        let kept: Vec<Stencil> = own.iter().flatten().copied().collect();
+        if kept.is_empty() || kept.len() == 3 {
+            return own;
+        }
+        let mut spare: Vec<Stencil> = Vec::new();
+        for i in 0..3 {
+            let Some((other, corners)) = self.beyond(t, &self.rest[t], i) else { continue };
+            spare.extend(self.own(other, &corners).into_iter().flatten());
+        }
+        spare.retain(|s| kept.iter().all(|k| k.0 != s.0));
+        spare.sort_by_key(|s| s.0);
+        spare.dedup_by_key(|s| s.0);
+        // Of all ways to fill up, the one whose three angles tell curvatures apart best.
+        let mut best: Option<(f64, [Stencil; 3])> = None;
+        let mut consider = |three: [Stencil; 3]| {
+            let quality = bending::resolution(three.map(|s| s.1));
+            if quality > best.map_or(0.02, |b| b.0) {
+                best = Some((quality, three));
+            }
+        };
+        for (n, s) in spare.iter().enumerate() {
+            if kept.len() == 2 {
+                consider([kept[0], kept[1], *s]);
+            } else {
+                spare[n + 1..].iter().for_each(|r| consider([kept[0], *s, *r]));
+            }
+        }
+        best.map_or(own, |(_, three)| three.map(Some))
+    }
 }
 
 /// Contact points: every vertex, and the middles of edges and triangles that are longer than the spacing.
@@ -320,7 +391,8 @@ fn samples(
         }
     }
     for (t, el) in triangles.iter().zip(membrane) {
-        if (2.0 * el.area).sqrt() > 1.5 * settings.sample_spacing_m {
+        // The middles of its edges are two thirds of a side apart; the centre adds little until they are far.
+        if (2.0 * el.area).sqrt() > 3.0 * settings.sample_spacing_m {
             samples.push(Sample { v: *t, w: [1.0 / 3.0; 3], area: el.area / 2.0 });
         }
     }

@@ -8,6 +8,7 @@
 use crate::contact::body::BodySurface;
 use crate::contact::cloth::ClothContact;
 use crate::contact::constraint::{self, Contact};
+use crate::contact::surfaces::{self, SurfaceContacts};
 use crate::energy::membrane::Curvature;
 use crate::energy::{air, bending, membrane};
 use crate::report::StepReport;
@@ -31,6 +32,7 @@ pub struct Failure {
 pub struct Workspace {
     x: Vec<DVec3>,
     x_try: Vec<DVec3>,
+    guess: Vec<DVec3>,
     gradient: Vec<DVec3>,
     move_: Vec<DVec3>,
     base: Vec<DVec3>,
@@ -41,9 +43,7 @@ pub struct Workspace {
     angles: Vec<f64>,
     angles_before: Vec<f64>,
     moments: Vec<f64>,
-    /// Samples near the body in this step and the triangle last found nearest.
-    near: Vec<u32>,
-    seeds: Vec<u32>,
+    pub(crate) surfaces: SurfaceContacts,
     contacts: Vec<Contact>,
     system: System,
     vectors: pcg::Vectors,
@@ -58,6 +58,7 @@ impl Workspace {
         Self {
             x: zero(),
             x_try: zero(),
+            guess: zero(),
             gradient: zero(),
             move_: zero(),
             base: zero(),
@@ -68,8 +69,7 @@ impl Workspace {
             angles: vec![0.0; scene.hinges.len()],
             angles_before: vec![0.0; scene.hinges.len()],
             moments: vec![0.0; scene.hinges.len()],
-            near: Vec::new(),
-            seeds: vec![u32::MAX; scene.samples.len()],
+            surfaces: SurfaceContacts::new(scene),
             contacts: Vec::new(),
             system: System::new(scene),
             vectors: pcg::Vectors::new(n),
@@ -109,6 +109,8 @@ pub fn substep(
         ws.x[v as usize] = p;
     }
 
+    ws.guess.copy_from_slice(&ws.x);
+
     let reach = scene.fabric.thickness;
     let margin = 2.0 * reach + 1e-3;
     if settings.self_contact {
@@ -141,9 +143,10 @@ pub fn substep(
         let share = line_search(scene, settings, rate, energy, slope, ws);
         (worst, moved) = farthest(&ws.move_);
         moved *= share;
+        let mean = share * mean_move(scene, &ws.move_);
         if std::env::var("DBG").is_ok() {
             eprintln!(
-                "h {h:.5} it {iteration} lin {steps} moved {moved:.2e} at {worst} share {share} slope {slope:.2e} E {energy:.4e} contacts {} active {}",
+                "h {h:.5} it {iteration} lin {steps} moved {moved:.2e} mean {mean:.2e} at {worst} share {share} slope {slope:.2e} E {energy:.4e} contacts {} active {}",
                 ws.contacts.len(),
                 ws.system.contacts.len()
             );
@@ -152,32 +155,35 @@ pub fn substep(
             return Err(Failure { cause: "not finite", vertex: worst });
         }
         std::mem::swap(&mut ws.x, &mut ws.x_try);
-        if moved < settings.tolerance_m {
+        // A vertex or two that chatter between two contacts do not hold up the rest.
+        if mean < settings.tolerance_m && moved < 25.0 * settings.tolerance_m {
             break;
         }
     }
     report.residual_m = moved;
-    // Ten tolerances off is cloth that still settles by a hair; beyond that a smaller step is cheaper than a lie.
-    if moved > 25.0 * settings.tolerance_m {
+    if moved > settings.retry_m {
         return Err(Failure { cause: "no convergence", vertex: worst });
     }
 
     if settings.self_contact {
-        report.held_back = keep_apart(scene, state, ws)?;
+        report.held_back = keep_apart(scene, state, ws, reach + margin)?;
     }
     take(scene, h, state, ws, &mut report);
     Ok(report)
 }
 
-/// Coefficients and targets of the integrator for every vertex.
+/// `[(1+ω)²/(1+2ω), ω²/(1+2ω), β]` for a step of `h` that is ω times the one before.
+pub(crate) fn coefficients(h: f64, w: f64) -> [f64; 3] {
+    let d = 1.0 / (1.0 + 2.0 * w);
+    [(1.0 + w) * (1.0 + w) * d, w * w * d, h * (1.0 + w) * d]
+}
+
+/// Targets of the integrator for every vertex.
 fn predict(scene: &Scene, settings: &Settings, h: f64, state: &State, ws: &mut Workspace) {
     let bdf2 = settings.integrator == Integrator::Bdf2 && state.step_before_secs > 0.0;
     let ratio = if bdf2 { h / state.step_before_secs } else { 0.0 };
     for i in 0..scene.len() {
-        let w = if state.touching[i] { 0.0 } else { ratio };
-        let d = 1.0 / (1.0 + 2.0 * w);
-        let (now, before) = ((1.0 + w) * (1.0 + w) * d, w * w * d);
-        let beta = h * (1.0 + w) * d;
+        let [now, before, beta] = coefficients(h, if state.touching[i] { 0.0 } else { ratio });
         ws.beta[i] = beta;
         ws.base[i] = state.x[i] * now - state.x_before[i] * before;
         let v = state.v[i] * now - state.v_before[i] * before;
@@ -200,7 +206,7 @@ fn start_dissipation(scene: &Scene, settings: &Settings, state: &State, ws: &mut
     }
 }
 
-/// Contacts at the current iterate. The first iteration looks everywhere, later ones where something was near.
+/// Contacts at the current iterate: with bodies and rigid things, and of the cloth with itself.
 fn find_contacts(
     scene: &Scene,
     obstacles: &Obstacles<'_>,
@@ -210,75 +216,14 @@ fn find_contacts(
     ws: &mut Workspace,
     first: bool,
 ) {
+    let moment = surfaces::Moment { scene, obstacles, settings, state, h };
+    if first {
+        ws.surfaces.find(&moment, &ws.x);
+    } else {
+        ws.surfaces.refresh(&moment, &ws.x);
+    }
     ws.contacts.clear();
-    let keep = settings.skin_m + 0.5 * scene.fabric.thickness;
-    if let Some(body) = obstacles.body {
-        if first {
-            ws.near.clear();
-            ws.near.extend(0..scene.samples.len() as u32);
-        }
-        let mut kept = 0;
-        for n in 0..ws.near.len() {
-            let s = ws.near[n] as usize;
-            let (y, y0) = (scene.samples[s].point(&ws.x), scene.samples[s].point(&state.x));
-            // Deep enough for fast limbs, shallow enough not to see through a wrist to its other side.
-            let radius = if state.grips[s].touching { 0.06 } else { 0.03 };
-            let seed = (ws.seeds[s] != u32::MAX).then_some(ws.seeds[s]);
-            let Some(near) = body.nearest(y, radius, seed) else {
-                ws.seeds[s] = u32::MAX;
-                continue;
-            };
-            ws.seeds[s] = near.triangle;
-            if (y - near.point).dot(near.normal) > keep + 0.01 {
-                continue;
-            }
-            ws.near[kept] = s as u32;
-            kept += 1;
-            let motion = body.motion(&near);
-            let contact = sample_contact(
-                scene,
-                settings,
-                h,
-                state,
-                s,
-                y,
-                y0,
-                near.point,
-                near.normal,
-                motion,
-                scene.fabric.friction,
-                first,
-            );
-            ws.contacts.push(contact);
-        }
-        ws.near.truncate(kept);
-    }
-    for collider in &scene.colliders {
-        let (from, to) = (collider.world_from_local_before, collider.world_from_local);
-        let moving = from != to;
-        let at = |share: f64| if moving { blend(&from, &to, share) } else { to };
-        let (start, end) = (at(obstacles.shares.0), at(obstacles.shares.1));
-        let local_from_end = end.inverse();
-        for s in 0..scene.samples.len() {
-            let y = scene.samples[s].point(&ws.x);
-            let local = local_from_end.transform_point3(y);
-            let (d, n) = collider.shape.distance(local);
-            if d > keep + 0.01 {
-                continue;
-            }
-            let n = end.transform_vector3(n);
-            let p = y - n * d;
-            let motion = if moving {
-                p - start.transform_point3(local_from_end.transform_point3(p))
-            } else {
-                DVec3::ZERO
-            };
-            let y0 = scene.samples[s].point(&state.x);
-            let friction = collider.friction.unwrap_or(scene.fabric.friction);
-            ws.contacts
-                .push(sample_contact(scene, settings, h, state, s, y, y0, p, n, motion, friction, first));
-        }
-    }
+    ws.contacts.extend_from_slice(&ws.surfaces.contacts);
     if settings.self_contact {
         ws.cloth.contacts(
             scene,
@@ -288,55 +233,6 @@ fn find_contacts(
             settings.self_contact_stiffness,
             &mut ws.contacts,
         );
-    }
-}
-
-/// Entry-wise blend of two nearby rigid transforms.
-fn blend(a: &glam::DAffine3, b: &glam::DAffine3, share: f64) -> glam::DAffine3 {
-    let (_, qa, ta) = a.to_scale_rotation_translation();
-    let (_, qb, tb) = b.to_scale_rotation_translation();
-    glam::DAffine3::from_rotation_translation(qa.slerp(qb, share), ta.lerp(tb, share))
-}
-
-/// The contact of a sample at `y` (at `y0` when the step began) with the surface point `p`, which moved by `motion`.
-fn sample_contact(
-    scene: &Scene,
-    settings: &Settings,
-    h: f64,
-    state: &State,
-    s: usize,
-    y: DVec3,
-    y0: DVec3,
-    p: DVec3,
-    n: DVec3,
-    motion: DVec3,
-    friction: f64,
-    first: bool,
-) -> Contact {
-    let sample = &scene.samples[s];
-    let grip = &state.grips[s];
-    let keep = settings.skin_m + 0.5 * scene.fabric.thickness;
-    // Cloth that begins inside comes out at a limited speed, so that a bad start is not an explosion.
-    let gap_start = n.dot(y0 + motion - p);
-    let reach = keep.min(gap_start + settings.recovery_speed * h);
-    let k = settings.contact_stiffness * sample.area;
-    let offset = n.dot(p) + reach;
-    let depth = offset - n.dot(y);
-    let normal_force = if first && grip.touching { grip.normal_force } else { k * depth.max(0.0) };
-    let held = if grip.touching { grip.stretch } else { DVec3::ZERO };
-    Contact {
-        v: [sample.v[0], sample.v[1], sample.v[2], sample.v[0]],
-        w: [sample.w[0], sample.w[1], sample.w[2], 0.0],
-        n,
-        offset,
-        reach,
-        k,
-        anchor: y0 + motion - held,
-        k_t: 0.5 * k,
-        friction,
-        limit: friction * normal_force,
-        sample: s as u32,
-        m: DMat3::ZERO,
     }
 }
 
@@ -443,6 +339,16 @@ fn line_search(
     share
 }
 
+/// Root of the mass-weighted mean square of the moves.
+fn mean_move(scene: &Scene, moves: &[DVec3]) -> f64 {
+    let (mut sum, mut mass) = (0.0, 0.0);
+    for (m, p) in scene.mass.iter().zip(moves) {
+        sum += m * p.length_squared();
+        mass += m;
+    }
+    (sum / mass).sqrt()
+}
+
 /// The vertex that moves farthest and how far; not finite if any is not.
 fn farthest(moves: &[DVec3]) -> (usize, f64) {
     let mut best = (0, 0.0);
@@ -459,9 +365,12 @@ fn farthest(moves: &[DVec3]) -> (usize, f64) {
 }
 
 /// Continuous check of cloth against cloth from the start of the step to its end.
-fn keep_apart(scene: &Scene, state: &State, ws: &mut Workspace) -> Result<u32, Failure> {
-    // Candidates were found for the guess; the step went elsewhere, so they are found anew.
-    ws.cloth.find(scene, &state.x, &ws.x, 1e-4);
+fn keep_apart(scene: &Scene, state: &State, ws: &mut Workspace, found_within: f64) -> Result<u32, Failure> {
+    // Candidates were found for the guess; where the step ended farther from it than they allow for, anew.
+    let strayed = (0..scene.len()).map(|i| ws.x[i].distance_squared(ws.guess[i])).fold(0.0, f64::max).sqrt();
+    if strayed > 0.5 * found_within {
+        ws.cloth.find(scene, &state.x, &ws.x, 1e-4);
+    }
     let (held, clean) = ws.cloth.hold_back(scene, &state.x, &mut ws.x);
     if !clean {
         return Err(Failure { cause: "cloth passes through cloth", vertex: 0 });

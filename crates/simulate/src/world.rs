@@ -103,6 +103,7 @@ impl World {
                 world.holds.push((v, hold));
             }
         }
+        world.workspace.surfaces.expect_body(&world.scene, &world.state.x, &surface);
         world.body = Some(surface);
         world.bones = bones;
         Ok(world)
@@ -244,7 +245,7 @@ fn frame(c: [DVec3; 3]) -> DMat3 {
 }
 
 fn hold_to_body(surface: &BodySurface, p: DVec3) -> Option<Hold> {
-    let near = surface.nearest(p, f64::MAX.sqrt(), None)?;
+    let near = surface.nearest(p, 1e6)?;
     let corners = surface.body().mesh.triangles[near.triangle as usize].map(|i| surface.end[i as usize]);
     let offset = frame(corners).transpose() * (p - near.point);
     Some(Hold::Body { triangle: near.triangle, weights: near.weights, offset })
@@ -254,7 +255,7 @@ fn hold_to_body(surface: &BodySurface, p: DVec3) -> Option<Hold> {
 fn check_distance(body: &Body, garment: &Garment, surface: &BodySurface) -> Result<()> {
     let mut nearest = f64::INFINITY;
     for p in &garment.sim.positions {
-        if let Some(q) = surface.nearest(p.as_dvec3(), nearest.min(1e6), None) {
+        if let Some(q) = surface.nearest(p.as_dvec3(), nearest.min(1e6)) {
             nearest = nearest.min(q.point.distance(p.as_dvec3()));
         }
     }

@@ -22,15 +22,17 @@ pub struct Entry {
 /// Everything built in.
 pub fn list() -> Vec<Entry> {
     let bodies =
-        [Entry { kind: "body", name: "mannequin:female", about: "tailor's dummy of an adult woman" }];
+        [("mannequin:female", "tailor's dummy of an adult woman"), ("mannequin:male", "the same of a man")]
+            .map(|(name, about)| Entry { kind: "body", name, about });
     let fabrics = Fabric::BUILT_IN.map(|(name, about)| Entry { kind: "fabric", name, about });
     bodies.into_iter().chain(wardrobe::list()).chain(motions::list()).chain(fabrics).collect()
 }
 
-/// A body by name: `mannequin:female`.
+/// A body by name: `mannequin:female`, `mannequin:male`.
 pub fn body(name: &str) -> Result<Body> {
     match name {
-        "mannequin" | "mannequin:female" => mannequin::mannequin(&Proportions::female()),
+        "mannequin" | "mannequin:female" => mannequin::mannequin("mannequin:female", &Proportions::female()),
+        "mannequin:male" => mannequin::mannequin("mannequin:male", &Proportions::male()),
         _ => Err(unknown("body", name)),
     }
 }

@@ -1,6 +1,6 @@
 //! The mannequin's measures and the skeleton that follows from them.
 
-use crate::{Joint, Skeleton, Transform};
+use crate::{Error, Joint, Result, Skeleton, Transform};
 use glam::Vec3;
 
 /// Lengths, heights and girths of a standing adult, in metres.
@@ -56,6 +56,8 @@ pub struct Proportions {
     pub foot_length: f32,
     /// From the wrist to the finger tips.
     pub hand_length: f32,
+    /// How full the breasts are: 1 for women's mean, 0 for a flat chest.
+    pub bust: f32,
 }
 
 /// Joint positions at rest in metres; those of limbs are the left side's.
@@ -82,25 +84,29 @@ pub struct Joints {
 impl Proportions {
     /// Means of the 1,986 women in the 2012 anthropometric survey of US Army personnel (ANSUR II; Gordon
     /// et al. 2014, NATICK/TR-15/007). The survey's waist is at the navel (omphalion); the natural waist
-    /// above it, where a dressmaker ties the tape, is not in the survey and is drawn 12 % narrower.
+    /// above it, where a dressmaker ties the tape, is not in the survey and is drawn 13 % narrower.
     /// The survey's upper arm is flexed (0.306); ours hangs.
+    ///
+    /// From the survey's means to the tenth of a millimetre: stature, cervicale, acromion, navel and knee
+    /// heights, both breadths, and the girths of head, neck, chest, waist, hips, thigh and calf. Levels of
+    /// bust, hips and crotch are its mean shares of stature (0.719, 0.512, 0.480).
     pub fn female() -> Self {
         Self {
             stature: 1.6285,
             cervicale_height: 1.3957,
             acromial_height: 1.3351,
-            bust_height: 1.178,
+            bust_height: 1.171,
             natural_waist_height: 1.060,
             waist_height: 0.9801,
-            hip_height: 0.850,
-            crotch_height: 0.772,
+            hip_height: 0.834,
+            crotch_height: 0.7817,
             knee_height: 0.449,
             biacromial_breadth: 0.3653,
             hip_breadth: 0.3538,
             head_circumference: 0.5611,
             neck_circumference: 0.3298,
             chest_circumference: 0.9469,
-            natural_waist_circumference: 0.760,
+            natural_waist_circumference: 0.745,
             waist_circumference: 0.8609,
             hip_circumference: 1.0212,
             thigh_circumference: 0.6161,
@@ -108,10 +114,98 @@ impl Proportions {
             ankle_circumference: 0.215,
             upper_arm_circumference: 0.300,
             wrist_circumference: 0.154,
-            arm_length: 0.72,
+            arm_length: 0.705,
             foot_length: 0.246,
             hand_length: 0.181,
+            bust: 1.0,
         }
+    }
+
+    /// Means of the 4,082 men in the same survey.
+    pub fn male() -> Self {
+        Self {
+            stature: 1.7562,
+            cervicale_height: 1.5173,
+            acromial_height: 1.4407,
+            bust_height: 1.291,
+            natural_waist_height: 1.130,
+            waist_height: 1.0565,
+            hip_height: 0.887,
+            crotch_height: 0.8465,
+            knee_height: 0.4884,
+            biacromial_breadth: 0.4157,
+            hip_breadth: 0.3457,
+            head_circumference: 0.5744,
+            neck_circumference: 0.3976,
+            chest_circumference: 1.0587,
+            natural_waist_circumference: 0.905,
+            waist_circumference: 0.9406,
+            hip_circumference: 1.0195,
+            thigh_circumference: 0.6251,
+            calf_circumference: 0.3923,
+            ankle_circumference: 0.229,
+            upper_arm_circumference: 0.350,
+            wrist_circumference: 0.176,
+            arm_length: 0.758,
+            foot_length: 0.271,
+            hand_length: 0.193,
+            bust: 0.0,
+        }
+    }
+
+    /// Checks what the generator relies on: levels ascend from knee to crown with some room between them,
+    /// and every girth and length lies within a factor of two of the women's mean.
+    pub fn check(&self) -> Result<()> {
+        let levels = [
+            ("floor", 0.0),
+            ("knee", self.knee_height),
+            ("crotch", self.crotch_height),
+            ("waist", self.waist_height),
+            ("bust", self.bust_height),
+            ("acromial", self.acromial_height),
+            ("cervicale", self.cervicale_height),
+            ("stature", self.stature),
+        ];
+        for pair in levels.windows(2) {
+            let ((low, a), (high, b)) = (pair[0], pair[1]);
+            if b.is_nan() || b - a < 0.03 {
+                return Err(Error::Invalid(format!(
+                    "proportions: the {high} height {b} m must be at least 3 cm above the {low} height {a} m"
+                )));
+            }
+        }
+        let mean = Self::female();
+        let sizes = [
+            ("stature", self.stature, mean.stature),
+            ("natural waist height", self.natural_waist_height, mean.natural_waist_height),
+            ("hip height", self.hip_height, mean.hip_height),
+            ("biacromial breadth", self.biacromial_breadth, mean.biacromial_breadth),
+            ("hip breadth", self.hip_breadth, mean.hip_breadth),
+            ("head circumference", self.head_circumference, mean.head_circumference),
+            ("neck circumference", self.neck_circumference, mean.neck_circumference),
+            ("chest circumference", self.chest_circumference, mean.chest_circumference),
+            ("natural waist", self.natural_waist_circumference, mean.natural_waist_circumference),
+            ("waist circumference", self.waist_circumference, mean.waist_circumference),
+            ("hip circumference", self.hip_circumference, mean.hip_circumference),
+            ("thigh circumference", self.thigh_circumference, mean.thigh_circumference),
+            ("calf circumference", self.calf_circumference, mean.calf_circumference),
+            ("ankle circumference", self.ankle_circumference, mean.ankle_circumference),
+            ("upper arm circumference", self.upper_arm_circumference, mean.upper_arm_circumference),
+            ("wrist circumference", self.wrist_circumference, mean.wrist_circumference),
+            ("foot length", self.foot_length, mean.foot_length),
+            ("hand length", self.hand_length, mean.hand_length),
+        ];
+        for (what, own, mean) in sizes {
+            if !(0.5 * mean..=2.0 * mean).contains(&own) {
+                return Err(Error::Invalid(format!(
+                    "proportions: {what} of {own} m is not human; expected about {mean} m"
+                )));
+            }
+        }
+        if !(0.0..=1.5).contains(&self.bust) {
+            return Err(Error::Invalid(format!("proportions: bust {} is not within 0 and 1.5", self.bust)));
+        }
+        Ok(())
     }
 
     /// Where the joints lie at rest.

@@ -3,7 +3,7 @@
 use super::{Loaded, gltf, obj};
 use crate::axes::{self, Conversion};
 use crate::repair::{self, RepairSettings, Repaired};
-use crate::{Body, Error, Garment, Mesh, Panel, Pin, PinTarget, Problem, RestSource, Result, Seam};
+use crate::{Body, Error, Garment, MaterialPart, Mesh, Panel, Pin, PinTarget, Problem, RestSource, Result, Seam};
 use glam::{Vec2, Vec3};
 use std::collections::HashMap;
 use std::path::Path;
@@ -65,8 +65,11 @@ pub fn read_garment_for(
     };
     let pins = read_pins(path, &source.position_index, &clean, &mut notes)?;
     let name = path.file_stem().map_or_else(|| "garment".to_string(), |s| s.to_string_lossy().into_owned());
+    let materials =
+        material_parts(&source.materials, &source.material_of_triangle, &clean.given_triangle);
     let garment = Garment {
         name,
+        materials,
         render: clean.render,
         sim_from_render: clean.sim_from_render,
         sim,
@@ -77,7 +80,21 @@ pub fn read_garment_for(
         pins,
         fabric: "cotton".to_string(),
     };
+    garment.check().map_err(|e| Error::bad(path, "mesh", e.to_string()))?;
     Ok(Loaded { value: garment, problems, notes })
+}
+
+/// The file's materials by the triangles that are left of them.
+fn material_parts(names: &[String], of_given: &[u32], given: &[u32]) -> Vec<MaterialPart> {
+    let mut parts: Vec<MaterialPart> =
+        names.iter().map(|name| MaterialPart { name: name.clone(), triangles: Vec::new() }).collect();
+    for (t, &g) in given.iter().enumerate() {
+        if let Some(part) = of_given.get(g as usize).and_then(|&m| parts.get_mut(m as usize)) {
+            part.triangles.push(t as u32);
+        }
+    }
+    parts.retain(|p| !p.name.is_empty() && !p.triangles.is_empty());
+    parts
 }
 
 /// What any format gives.
@@ -87,6 +104,8 @@ struct Source {
     position_index: Vec<u32>,
     parts: Vec<String>,
     part_of_triangle: Vec<u32>,
+    materials: Vec<String>,
+    material_of_triangle: Vec<u32>,
 }
 
 impl Source {
@@ -97,15 +116,20 @@ impl Source {
             "obj" => {
                 let Loaded { value, problems, notes } =
                     select.map_or_else(|| obj::read_obj(path), |part| obj::read_part(path, part))?;
-                let obj::Obj { mesh, position_index, parts, part_of_triangle } = value;
-                let value = Self { mesh, position_index, parts, part_of_triangle };
+                let obj::Obj { mesh, position_index, parts, part_of_triangle, materials, material_of_triangle } = value;
+                let value =
+                    Self { mesh, position_index, parts, part_of_triangle, materials, material_of_triangle };
                 Ok(Loaded { value, problems, notes })
             }
             "gltf" | "glb" | "vrm" => {
-                let Loaded { value: mesh, problems, notes } = gltf::read_mesh(path, select)?;
+                let Loaded { value, problems, notes } =
+                    gltf::read_mesh_and_materials(path, &gltf::Options::select(select))?;
+                let (mesh, materials, material_of_triangle) = value;
                 let position_index = (0..mesh.positions.len() as u32).collect();
                 let part_of_triangle = vec![0; mesh.triangles.len()];
-                let value = Self { mesh, position_index, parts: vec![String::new()], part_of_triangle };
+                let parts = vec![String::new()];
+                let value =
+                    Self { mesh, position_index, parts, part_of_triangle, materials, material_of_triangle };
                 Ok(Loaded { value, problems, notes })
             }
             _ => Err(Error::bad(path, "name", "garments are read from .obj, .gltf and .glb")),
@@ -279,11 +303,11 @@ fn find_seams(sim: &Mesh, render: &[[u32; 3]], rest: &[[Vec2; 3]], panels: &[Pan
         if same {
             continue;
         }
-        let mut pair = [panel_of(t), panel_of(u)];
+        let pair = [panel_of(t), panel_of(u)];
         let by_direction = pair[0] == pair[1];
-        let swap = if by_direction { !forward } else { pair[0] > pair[1] };
+        // Triangles are in the order of their panels, so `t` is on the panel that comes first.
+        let swap = by_direction && !forward;
         let lengths = if swap { [lb, la] } else { [la, lb] };
-        pair.sort_unstable();
         by_pair.entry(pair).or_default().push(OpenEdge { ends: edge.ends, lengths, by_direction });
     }
     let mut pairs: Vec<_> = by_pair.into_iter().collect();
@@ -351,8 +375,7 @@ fn read_pins(
     notes: &mut Vec<String>,
 ) -> Result<Vec<Pin>> {
     let beside = path.with_extension("json");
-    let is_obj = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("obj"));
-    if !is_obj || !beside.is_file() {
+    if !beside.is_file() {
         return Ok(Vec::new());
     }
     let bytes = std::fs::read(&beside).map_err(|e| Error::io(&beside, e))?;
@@ -361,6 +384,12 @@ fn read_pins(
     let Some(labels) = json.get("labels").and_then(|l| l.as_object()) else {
         return Ok(Vec::new());
     };
+    // Vertex numbers are those of an OBJ file; another format has them only where it has the same vertices.
+    let is_obj = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("obj"));
+    let same = json.get("vertices").and_then(|n| n.as_u64()) == Some(position_index.len() as u64);
+    if !is_obj && !same {
+        return Ok(Vec::new());
+    }
     // The file's vertex number to the simulation's.
     let mut sim: HashMap<u32, u32> = HashMap::new();
     for (r, &given) in clean.given_from_render.iter().enumerate() {

@@ -29,6 +29,10 @@ pub struct Obj {
     pub parts: Vec<String>,
     /// Part of each triangle.
     pub part_of_triangle: Vec<u32>,
+    /// Names of materials; the empty name stands for none.
+    pub materials: Vec<String>,
+    /// Material of each triangle.
+    pub material_of_triangle: Vec<u32>,
 }
 
 /// Reads all faces of a file as one mesh with one vertex per distinct position/texture pair.
@@ -350,10 +354,12 @@ impl Parsed {
             for tri in triangles {
                 obj.mesh.triangles.push(tri.map(|k| vertex_of[&key(corners[k as usize], with_uv > 0)]));
                 obj.part_of_triangle.push(p);
+                obj.material_of_triangle.push(face.names[2]);
             }
         }
         obj.mesh.positions = vertices.iter().map(|c| self.positions[c[0] as usize]).collect();
         obj.position_index = vertices.iter().map(|c| c[0]).collect();
+        obj.materials = self.names[2].clone();
         if with_uv > 0 {
             let uv = |c: &Corner| self.uvs.get(c[1] as usize).copied().unwrap_or(Vec2::ZERO);
             obj.mesh.uvs = vertices.iter().map(uv).collect();

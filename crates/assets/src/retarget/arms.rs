@@ -11,8 +11,8 @@ const MOST: f32 = 15.0;
 const FRAMES: usize = 90;
 /// Points of an arm that are looked at.
 const POINTS: usize = 120;
-/// Deeper than this counts as cutting, metres: skin gives way a little.
-const DEPTH: f32 = 0.005;
+/// Nearer than this counts as cutting, metres: there will be cloth between.
+const CLEARANCE: f32 = 0.01;
 /// Share of the looked-at frames that may cut: a hand that strikes the thigh once is part of the motion.
 const MAY_CUT: f32 = 0.05;
 
@@ -58,6 +58,13 @@ impl Barrel {
         for (radii, counts) in barrel.radii.iter_mut().zip(&counts) {
             for (r, &n) in radii.iter_mut().zip(counts) {
                 *r /= n.max(1) as f32;
+            }
+            // Cells between sparse vertices take after their neighbours around the bone.
+            let known: Vec<usize> = (0..Self::AROUND).filter(|&a| counts[a] > 0).collect();
+            let away = |a: usize, b: usize| a.abs_diff(b).min(Self::AROUND - a.abs_diff(b));
+            for a in (0..Self::AROUND).filter(|&a| counts[a] == 0) {
+                let nearest = known.iter().copied().filter(|&k| away(a, k) <= 2).min_by_key(|&k| away(a, k));
+                radii[a] = nearest.map_or(0.0, |k| radii[k]);
             }
         }
         (points.len() >= 32).then_some(barrel)
@@ -134,30 +141,7 @@ impl<'a> Arms<'a> {
             points
         });
 
-        let hips = joint(Role::Hips);
-        let mut trunk = Vec::new();
-        let leg_span =
-            rest.positions[joint(Role::LeftUpperLeg)].distance(rest.positions[joint(Role::RightUpperLeg)]);
-        for (upper, lower) in
-            [(Role::LeftUpperLeg, Role::LeftLowerLeg), (Role::RightUpperLeg, Role::RightLowerLeg)]
-        {
-            let (upper, lower) = (joint(upper), joint(lower));
-            let points: Vec<Vec3> = owned[upper].iter().map(|&p| into(upper, p)).collect();
-            let end = into(upper, rest.positions[lower]);
-            trunk.extend(
-                Barrel::new(upper, Vec3::ZERO, end, &points)
-                    .or_else(|| Barrel::plain(upper, Vec3::ZERO, end, 0.45 * leg_span)),
-            );
-        }
-        // The pelvis: everything that the hips move, around the upright line through them.
-        let pelvis: Vec<Vec3> = owned[hips].iter().map(|&p| into(hips, p)).collect();
-        let up = rest.rotations[hips].inverse() * Vec3::Y;
-        let heights = pelvis.iter().map(|p| p.dot(up));
-        let (low, high) = heights.fold((0.0f32, 0.0f32), |(a, b), h| (a.min(h), b.max(h)));
-        trunk.extend(
-            Barrel::new(hips, up * low, up * (high + 1e-3), &pelvis)
-                .or_else(|| Barrel::plain(hips, up * -0.5 * leg_span, up * leg_span, 0.9 * leg_span)),
-        );
+        let trunk = trunk(body, roles, &rest, &owned);
         let forward = rest.rotations[chest].inverse() * forward;
         let upper = ARMS.map(|[_, upper, _, _]| joint(upper));
         Self { body, upper, chest, forward, points, trunk }
@@ -188,20 +172,18 @@ impl<'a> Arms<'a> {
     pub(super) fn least_abduction(&self, poses: &[Pose]) -> f32 {
         let step = poses.len().div_ceil(FRAMES).max(1);
         let looked_at: Vec<&Pose> = poses.iter().step_by(step).collect();
-        let depth: f32 = std::env::var("DEPTH").map_or(DEPTH, |v| v.parse().unwrap());
-        let may: f32 = std::env::var("MAY").map_or(MAY_CUT, |v| v.parse().unwrap());
         let cuts = |degrees: f32| -> f32 {
-            let cutting = looked_at.iter().filter(|pose| self.deepest(pose, degrees) > depth).count();
+            let cutting = looked_at.iter().filter(|pose| self.deepest(pose, degrees) > -CLEARANCE).count();
             cutting as f32 / looked_at.len().max(1) as f32
         };
         // Spreading never brings a hand nearer to the hips, so the limit can be bisected.
-        if cuts(0.0) <= may {
+        if cuts(0.0) <= MAY_CUT {
             return 0.0;
         }
         let (mut low, mut high) = (0.0f32, MOST);
         while high - low > 1.0 {
             let middle = (0.5 * (low + high)).round();
-            if cuts(middle) <= may { high = middle } else { low = middle }
+            if cuts(middle) <= MAY_CUT { high = middle } else { low = middle }
         }
         high
     }
@@ -223,4 +205,59 @@ impl<'a> Arms<'a> {
         }
         deepest
     }
+}
+
+/// The surfaces that hands may cut: thighs, pelvis and the lower back.
+fn trunk(body: &Body, roles: &Humanoid, rest: &World, owned: &[Vec<Vec3>]) -> Vec<Barrel> {
+    let Some(hips) = roles.joint(Role::Hips) else { return Vec::new() };
+    let joint = |role: Role| roles.joint(role).unwrap_or(hips);
+    let into = |j: usize, p: Vec3| rest.rotations[j].inverse() * (p - rest.positions[j]);
+    let thighs = [Role::LeftUpperLeg, Role::RightUpperLeg].map(joint);
+    let knees = [Role::LeftLowerLeg, Role::RightLowerLeg].map(joint);
+    let chest = roles.joint(Role::Chest).or(roles.joint(Role::Spine));
+    let mut line = chest.map_or_else(Vec::new, |c| Humanoid::path(&body.skeleton, hips, c));
+    line.retain(|&j| j != hips);
+
+    // Helper joints count to the bone they hang on; everything past knees and chest to none.
+    let mut bone_of: Vec<Option<usize>> = Vec::with_capacity(body.skeleton.len());
+    for (j, joint) in body.skeleton.joints.iter().enumerate() {
+        let own = j == hips || thighs.contains(&j) || line.contains(&j);
+        let on = joint.parent.and_then(|p| bone_of[p]);
+        let past = knees.contains(&j) || (on.is_some() && on == chest && !own);
+        bone_of.push(if past {
+            None
+        } else if own {
+            Some(j)
+        } else {
+            on
+        });
+    }
+    let skin_of = |bone: usize| -> Vec<Vec3> {
+        let joints = (0..owned.len()).filter(|&j| bone_of[j] == Some(bone));
+        joints.flat_map(|j| owned[j].iter()).map(|&p| into(bone, p)).collect()
+    };
+    let hip_span = rest.positions[thighs[0]].distance(rest.positions[thighs[1]]);
+    let mut barrels = Vec::new();
+    for (thigh, knee) in thighs.into_iter().zip(knees) {
+        let end = into(thigh, rest.positions[knee]);
+        barrels.extend(
+            Barrel::new(thigh, Vec3::ZERO, end, &skin_of(thigh))
+                .or_else(|| Barrel::plain(thigh, Vec3::ZERO, end, 0.45 * hip_span)),
+        );
+    }
+    for bone in std::iter::once(hips).chain(line) {
+        // Around the upright line through the joint, as high as its skin goes.
+        let skin = skin_of(bone);
+        let up = rest.rotations[bone].inverse() * Vec3::Y;
+        let heights = skin.iter().map(|p| p.dot(up));
+        let (low, high) = heights.fold((0.0f32, 0.0f32), |(a, b), h| (a.min(h), b.max(h)));
+        let barrel = Barrel::new(bone, up * low, up * (high + 1e-3), &skin);
+        if bone == hips {
+            let plain = || Barrel::plain(hips, up * (-0.5 * hip_span), up * hip_span, 0.9 * hip_span);
+            barrels.extend(barrel.or_else(plain));
+        } else {
+            barrels.extend(barrel);
+        }
+    }
+    barrels
 }

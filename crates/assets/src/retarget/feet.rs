@@ -1,7 +1,7 @@
 //! Feet on the ground: where the source's feet stand, the result's stand, neither floating, sinking nor
 //! sliding.
 
-use super::leg::Leg;
+use super::leg::{Leg, STRETCH};
 use super::rest::{LEGS, Plan};
 use super::{RetargetReport, SourceTrack, World};
 use crate::{Body, Humanoid, Pose, Role};
@@ -15,8 +15,15 @@ const STANDING_HEIGHT: f32 = 0.05;
 const SHORTEST_STANCE: f64 = 0.06;
 /// How long a correction takes to fade in and out around a stance, seconds.
 const FADE: f64 = 0.2;
+/// Corrections are smoothed over this to either side, seconds.
+const SMOOTH: f64 = 0.02;
 /// No ankle is moved further than this, metres.
 const FURTHEST: f32 = 0.12;
+
+/// A standing foot may wander this far from its place, metres: invisible, and it spares the legs.
+const PLAY: f32 = 0.003;
+/// The hips are lowered no further than this to let straight legs reach the ground, metres.
+const LOWEST_HIPS: f32 = 0.03;
 
 /// What of the body is needed to put its feet down.
 pub(super) struct Feet<'a> {
@@ -104,33 +111,9 @@ impl<'a> Feet<'a> {
     ) -> RetargetReport {
         let contacts = [0, 1].map(|side| contacts(&source.heels[side], &source.balls[side], fps));
         let trails = self.trails(poses);
-        let floor_shift = -ground_level(&trails, &contacts);
+        let floor_shift = -ground_level(&trails, &contacts, hold);
         self.lift(poses, |_| floor_shift);
         let mut trails = self.trails(poses);
-        if std::env::var("DBG").is_ok() {
-            for f in (0..poses.len()).step_by(6) {
-                let t = &trails[0];
-                let c = contacts[0][f];
-                eprintln!(
-                    "{f} h{} b{} low {:.3} heel {:.3} {:.3} {:.3} ball {:.3} {:.3} {:.3} src heel {:.3} {:.3} {:.3} ball {:.3} {:.3} {:.3}",
-                    c.heel as u8,
-                    c.ball as u8,
-                    t.lowest[f],
-                    t.heel[f].x,
-                    t.heel[f].y,
-                    t.heel[f].z,
-                    t.ball[f].x,
-                    t.ball[f].y,
-                    t.ball[f].z,
-                    source.heels[0][f].x,
-                    source.heels[0][f].y,
-                    source.heels[0][f].z,
-                    source.balls[0][f].x,
-                    source.balls[0][f].y,
-                    source.balls[0][f].z
-                );
-            }
-        }
         let foot_slide_before_cm = 100.0 * slide(&trails, &contacts);
         if hold {
             let goals = [0, 1].map(|side| corrections(&trails[side], &contacts[side], fps));
@@ -189,14 +172,14 @@ impl<'a> Feet<'a> {
             for (foot, goal) in self.legs.iter().zip(goals) {
                 let [hip, knee, ankle] =
                     [foot.leg.upper, foot.leg.lower, foot.leg.foot].map(|j| world.positions[j]);
-                let longest = 0.998 * (hip.distance(knee) + knee.distance(ankle));
+                let longest = (STRETCH - 0.003) * (hip.distance(knee) + knee.distance(ankle));
                 let way = ankle + goal[f] - hip;
                 let sideways = way.x * way.x + way.z * way.z;
                 if way.length() > longest && sideways < longest * longest {
                     needed[f] = needed[f].max(-way.y - (longest * longest - sideways).sqrt());
                 }
             }
-            needed[f] = needed[f].clamp(0.0, std::env::var("LOWER").map_or(0.05, |v| v.parse().unwrap()));
+            needed[f] = needed[f].clamp(0.0, LOWEST_HIPS);
         }
         let width = ((0.1 * fps) as usize).max(1);
         let widest: Vec<f32> = (0..needed.len())
@@ -225,11 +208,9 @@ impl<'a> Feet<'a> {
                     (world.positions[self.across.0] - world.positions[self.across.1]).normalize_or(Vec3::X);
                 let heel = world.positions[foot.leg.foot] + world.rotations[foot.leg.foot] * foot.heel;
                 let lowered = trails[side].heel[f] - heel;
-                let move_by = goals[side][f] + lowered;
-                if move_by.length_squared() > 1e-10 {
-                    let goal = world.positions[foot.leg.foot] + move_by;
-                    foot.leg.reach(&self.body.skeleton, pose, &world, left, goal);
-                }
+                // Also where there is nothing to correct, or knees would pop where corrections begin.
+                let goal = world.positions[foot.leg.foot] + goals[side][f] + lowered;
+                foot.leg.reach(&self.body.skeleton, pose, &world, left, goal);
             }
         }
     }
@@ -319,21 +300,20 @@ fn runs(contacts: &[Contact]) -> Vec<(usize, usize)> {
     runs
 }
 
-/// The height on which the soles stand: the median over contacts, or the lowest of all when nothing stands.
-fn ground_level(trails: &[Trail; 2], contacts: &[Vec<Contact>; 2]) -> f32 {
+/// The height that becomes the ground. When feet are held it is low among the standing soles, so that more of
+/// them are raised, which a knee can always do, than lowered, which a straight leg cannot. When they are not,
+/// nearly all soles must be above it at all times.
+fn ground_level(trails: &[Trail; 2], contacts: &[Vec<Contact>; 2], hold: bool) -> f32 {
     let mut standing: Vec<f32> = Vec::new();
     for (trail, contact) in trails.iter().zip(contacts) {
         standing.extend(trail.lowest.iter().zip(contact).filter(|(_, c)| c.any()).map(|(y, _)| *y));
     }
-    if let Ok(all) = std::env::var("ALL") {
-        let mut each: Vec<f32> =
-            trails[0].lowest.iter().zip(&trails[1].lowest).map(|(a, b)| a.min(*b)).collect();
-        return percentile(&mut each, all.parse().unwrap()).unwrap_or(0.0);
+    if let Some(level) = percentile(&mut standing, 0.25).filter(|_| hold) {
+        return level;
     }
-    percentile(&mut standing, std::env::var("PC").map_or(0.5, |v| v.parse().unwrap())).unwrap_or_else(|| {
-        let mut all: Vec<f32> = trails.iter().flat_map(|t| t.lowest.iter().copied()).collect();
-        percentile(&mut all, 0.02).unwrap_or(0.0)
-    })
+    let [left, right] = trails;
+    let mut lowest: Vec<f32> = left.lowest.iter().zip(&right.lowest).map(|(a, b)| a.min(*b)).collect();
+    percentile(&mut lowest, 0.05).unwrap_or(0.0)
 }
 
 /// How far a standing point moves between two frames: the mean of the points that stand in both.
@@ -365,9 +345,7 @@ fn corrections(trail: &Trail, contacts: &[Contact], fps: f64) -> Vec<Vec3> {
         let mean = goals[start..end].iter().sum::<Vec3>() / (end - start) as f32;
         for f in start..end {
             let goal = (goals[f] - mean).clamp_length_max(FURTHEST);
-            // A little play is invisible and spares the legs.
-            let tol: f32 = std::env::var("TOL").map_or(0.0, |v| v.parse().unwrap());
-            goals[f] = goal * (1.0 - tol / goal.length().max(tol));
+            goals[f] = goal * (1.0 - PLAY / goal.length().max(PLAY));
             goals[f].y = (-trail.lowest[f]).clamp(-FURTHEST, FURTHEST);
         }
     }
@@ -392,11 +370,21 @@ fn corrections(trail: &Trail, contacts: &[Contact], fps: f64) -> Vec<Vec3> {
             before = Some((end - 1, goals[end - 1]));
         }
     }
+    let mut goals = smoothed(&goals, (SMOOTH * fps).round() as usize);
     for (goal, lowest) in goals.iter_mut().zip(&trail.lowest) {
         // Never under the ground, standing or not.
         goal.y = goal.y.max(-lowest);
     }
     goals
+}
+
+/// A moving mean over `reach` frames to either side, twice, which leaves no corners.
+fn smoothed(values: &[Vec3], reach: usize) -> Vec<Vec3> {
+    let mean = |values: &[Vec3]| -> Vec<Vec3> {
+        let window = |f: usize| &values[f.saturating_sub(reach)..(f + reach + 1).min(values.len())];
+        (0..values.len()).map(|f| window(f).iter().sum::<Vec3>() / window(f).len() as f32).collect()
+    };
+    mean(&mean(values))
 }
 
 /// How far standing points move over a stance: 95th percentile over stances, metres.

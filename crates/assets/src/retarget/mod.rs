@@ -71,7 +71,7 @@ pub fn retarget(
         }
     }
     let plan = rest::Plan::new(&motion.skeleton, &source, &body.skeleton, &target)?;
-    let mut track = SourceTrack::new(&plan);
+    let mut track = SourceTrack::default();
     let mut poses: Vec<Pose> = motion.poses.iter().map(|pose| plan.carry(pose, &mut track)).collect();
 
     let chest = target.joint(Role::UpperChest).or(target.joint(Role::Chest)).or(target.joint(Role::Spine));
@@ -101,15 +101,10 @@ pub fn retarget(
 }
 
 /// What the feet of the source do, in metres of the target: frame by frame, left then right.
+#[derive(Default)]
 struct SourceTrack {
     heels: [Vec<Vec3>; 2],
     balls: [Vec<Vec3>; 2],
-}
-
-impl SourceTrack {
-    fn new(_plan: &rest::Plan) -> Self {
-        Self { heels: Default::default(), balls: Default::default() }
-    }
 }
 
 /// World rotations and positions of one pose.

@@ -134,14 +134,13 @@ impl<'a> Plan<'a> {
                 let a = s.joint(role)?;
                 drive(t.joint(role)?, a, a, 0.0, align);
             }
-            // Feet stand flat in both rest poses, wherever their joints are, so they need no alignment; only
-            // a rest pose on tiptoe or with feet unposed does.
+            // Feet stand flat in both rest poses, wherever their joints are, so they need no alignment; only a
+            // source whose feet are unposed at rest does.
             let mut align = Quat::IDENTITY;
-            if let (Some(from), Some(to)) = (t.direction(foot, toes), s.direction(foot, toes)) {
-                let from = facing * from;
-                if from.dot(to) < 0.75 {
-                    align = arc(from, to);
-                }
+            if let (Some(from), Some(to)) = (t.direction(foot, toes), s.direction(foot, toes))
+                && to.dot(source_axes * Vec3::Z) < 0.3
+            {
+                align = arc(facing * from, to);
             }
             for role in [foot, toes] {
                 if let (Ok(a), Ok(joint)) = (s.joint(role), t.joint(role)) {

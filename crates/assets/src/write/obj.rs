@@ -1,7 +1,7 @@
 //! Meshes to OBJ files, single or one per frame.
 
 use super::write_atomically;
-use crate::{Error, Mesh, Result};
+use crate::{Error, Garment, Mesh, Result};
 use glam::Vec3;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -28,6 +28,26 @@ pub fn write_groups(path: &Path, mesh: &Mesh, parts: &[(String, std::ops::Range<
         })?;
         let _ = writeln!(out, "g {}", name.replace(['\n', '\r'], " "));
         faces(&mut out, triangles, !mesh.uvs.is_empty());
+    }
+    write_atomically(path, out.as_bytes())
+}
+
+/// Writes a garment as it is drawn, with the materials its own file named.
+pub fn write_garment(path: &Path, garment: &Garment) -> Result<()> {
+    let mesh = &garment.render;
+    check(path, mesh, &mesh.positions)?;
+    let mut material = vec![None; mesh.triangles.len()];
+    for part in &garment.materials {
+        part.triangles.iter().for_each(|&t| material[t as usize] = Some(part.name.as_str()));
+    }
+    let mut out = vertices(mesh, &mesh.positions);
+    let mut now = None;
+    for (tri, name) in mesh.triangles.iter().zip(material) {
+        if name != now {
+            let _ = writeln!(out, "usemtl {}", name.unwrap_or("none").replace(['\n', '\r'], " "));
+            now = name;
+        }
+        faces(&mut out, std::slice::from_ref(tri), !mesh.uvs.is_empty());
     }
     write_atomically(path, out.as_bytes())
 }

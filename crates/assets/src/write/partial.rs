@@ -49,12 +49,11 @@ impl Partial {
     /// Syncs and renames.
     pub fn commit(mut self) -> Result<()> {
         let Some(mut file) = self.file.take() else { return Ok(()) };
-        let finish = || {
+        let mut finish = || {
             file.flush()?;
             file.get_ref().sync_all()?;
             std::fs::rename(&self.beside, &self.path)
         };
-        let mut finish = finish;
         finish().map_err(|e| {
             let _ = std::fs::remove_file(&self.beside);
             Error::io(&self.path, e)

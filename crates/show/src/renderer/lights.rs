@@ -3,12 +3,29 @@
 use crate::camera::view_from_world;
 use glam::{Mat4, Vec3, Vec4};
 
-/// Towards the key light: high, in front, on the character's right, as a portrait studio has it.
-pub(super) const KEY: Vec3 = Vec3::new(-0.48, 0.78, 0.62);
-/// Towards the fill: low, from the other side.
-pub(super) const FILL: Vec3 = Vec3::new(0.85, 0.25, 0.55);
-/// Towards the rim light: behind and above.
-pub(super) const RIM: Vec3 = Vec3::new(0.45, 0.55, -0.80);
+/// The three directions towards the lights. They stand around the camera, as in a portrait studio, unless the
+/// scene fixes where they are: every view of a subject is then lit as well as the first.
+pub(super) struct Rig {
+    /// High, in front, to the left of the camera.
+    pub key: Vec3,
+    /// Low, from the other side.
+    pub fill: Vec3,
+    /// Behind and above.
+    pub rim: Vec3,
+}
+
+impl Rig {
+    /// The rig turned about the vertical to the side on which a camera at this azimuth stands.
+    pub fn at(azimuth_degrees: f32) -> Self {
+        let turn = glam::Quat::from_rotation_y(azimuth_degrees.to_radians());
+        Self {
+            key: turn * Vec3::new(-0.62, 0.92, 0.60).normalize(),
+            fill: turn * Vec3::new(0.85, 0.22, 0.60).normalize(),
+            rim: turn * Vec3::new(0.50, 0.50, -0.80).normalize(),
+        }
+    }
+}
+
 /// Tangent of the key light's half angle: a soft box of about 40 cm at 3 m.
 pub(super) const KEY_TANGENT: f32 = 0.07;
 
@@ -34,8 +51,8 @@ pub(super) fn map_view(towards: Vec3, centre: Vec3, radius_m: f32, size: u32) ->
     let radius = (radius_m.max(0.05) * 8.0).ceil() / 8.0;
     let texel = 2.0 * radius / size as f32;
     let snap = |axis: Vec3| (centre.dot(axis) / texel).round() * texel;
-    // Depth reaches further than the ball, so that a ground below it lies inside as well.
-    let depth_m = 4.0 * radius;
+    // Depth reaches further than the ball, so that the ground on which its shadow falls lies inside as well.
+    let depth_m = 6.0 * radius;
     let origin = snap(right) * right + snap(up) * up + (centre.dot(back) + 2.0 * radius) * back;
     let view = view_from_world(origin, right, up, back);
     let clip_from_view = Mat4::from_diagonal(Vec4::new(1.0 / radius, 1.0 / radius, -1.0 / depth_m, 1.0));
@@ -56,7 +73,7 @@ mod tests {
 
     #[test]
     fn the_ball_lies_inside_the_map() {
-        for towards in [KEY, Vec3::Y, -Vec3::Z] {
+        for towards in [Rig::at(30.0).key, Vec3::Y, -Vec3::Z] {
             let centre = Vec3::new(3.0, 0.9, -2.0);
             let view = map_view(towards, centre, 1.0, 1024);
             for d in [Vec3::X, Vec3::Y, Vec3::Z, -Vec3::X, -Vec3::Y, -Vec3::Z] {

@@ -9,13 +9,14 @@
 //! 1. *Key map*, 1024²: depth from the key light, orthographic around what is drawn.
 //! 2. *Sky map*, 256²: depth from straight above. Looked into with a wide filter it tells how much of the sky a
 //!    point sees, which stands in for ambient occlusion (under the chin, inside a skirt, around the feet).
-//! 3. *Main*, multisampled 4×, reversed depth: opaque items in the order of the scene, then ghosts, then ground
-//!    and wall, where nothing else is. Colours are linear until the target converts them to sRGB.
+//! 3. *Main*, multisampled 4×, reversed depth: opaque items, the last of the scene first, because clothes come after
+//!    their body and what they hide then needs no shading; ground and wall where nothing else is; ghosts.
+//!    Light is linear until the last line of each shader.
 //!
-//! **Depth consistency** (de Aguiar et al. 2010, §6.2) needs no pass of its own. Bodies come first; an item with
+//! **Depth consistency** (de Aguiar et al. 2010, §6.2) needs no pass of its own. An item with
 //! `depth_slack_m` is drawn in two halves, its back faces as they are and its front faces with their depth
 //! moved towards the eye by the slack, so the ordinary depth test discards a cloth fragment iff
-//! `d_cloth − slack > d_body`. Body triangles that are always covered are left out by [`MeshHandle::without`].
+//! `d_cloth − slack > d_body`, whichever was drawn first. Body triangles that are always covered are left out by [`MeshHandle::without`].
 //!
 //! **What stays on the device.** Triangles are uploaded when a [`MeshHandle`] is first seen and dropped with its
 //! last clone; vertices are written every frame into buffers that are reused. Nothing in the passes knows where
@@ -28,19 +29,23 @@
 mod lights;
 mod pipelines;
 mod targets;
+mod uniforms;
 mod upload;
 
-use crate::{Camera, Error, Image, Item, Result, Scene};
-use glam::{Mat4, Vec3, Vec4};
-use lights::MapView;
+use crate::{Camera, Error, Image, Result, Scene};
+use glam::Vec3;
+use lights::Rig;
 use pipelines::{Draw, Layer, Pipelines};
 use targets::Targets;
+use uniforms::{FrameUniform, ItemSlots, ItemUniform, frame_uniform, group, item_uniform, uniform};
 use upload::{Meshes, Uploaded};
 
 /// Fine enough that a hem's shadow is a line: 2–3 mm a texel around one person.
 const KEY_MAP: u32 = 1024;
 /// Coarse on purpose: it is only ever looked at through a filter of several centimetres.
 const SKY_MAP: u32 = 256;
+/// Cells a side of the ground: 2–3 cm each around one person, finer than the softness of her shadow.
+const GROUND_CELLS: u32 = 128;
 
 /// Draws scenes into pictures.
 pub struct Renderer {
@@ -58,45 +63,8 @@ pub struct Renderer {
     frame_group: wgpu::BindGroup,
     key_group: wgpu::BindGroup,
     sky_group: wgpu::BindGroup,
+    ground_indices: wgpu::Buffer,
     items: ItemSlots,
-}
-
-/// `Frame` of `frame.wgsl`.
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct FrameUniform {
-    clip_from_world: Mat4,
-    key_from_world: Mat4,
-    sky_from_world: Mat4,
-    eye: Vec4,
-    key_direction: Vec4,
-    fill_direction: Vec4,
-    rim_direction: Vec4,
-    map_span_m: Vec4,
-    backdrop_top: Vec4,
-    backdrop_bottom: Vec4,
-    ground: Vec4,
-    centre: Vec4,
-    picture: Vec4,
-}
-
-/// `Item` of `surface.wgsl`; `shadow.wgsl` reads its first field.
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct ItemUniform {
-    world_from_item: Mat4,
-    base: Vec4,
-    sheen: Vec4,
-    finish: Vec4,
-    depth: Vec4,
-}
-
-/// One uniform buffer for the items of a frame, at dynamic offsets.
-struct ItemSlots {
-    buffer: wgpu::Buffer,
-    group: wgpu::BindGroup,
-    stride: u32,
-    count: usize,
 }
 
 /// One draw of the main pass.
@@ -158,6 +126,7 @@ impl Renderer {
             compare: Some(wgpu::CompareFunction::LessEqual),
             ..Default::default()
         });
+        let nearest = device.create_sampler(&wgpu::SamplerDescriptor::default());
         let frame_group = group(
             &device,
             &pipelines.frame_layout,
@@ -166,10 +135,12 @@ impl Renderer {
                 wgpu::BindingResource::TextureView(&key_map),
                 wgpu::BindingResource::TextureView(&sky_map),
                 wgpu::BindingResource::Sampler(&compare),
+                wgpu::BindingResource::Sampler(&nearest),
             ],
         );
         let key_group = group(&device, &pipelines.light_layout, &[key_buffer.as_entire_binding()]);
         let sky_group = group(&device, &pipelines.light_layout, &[sky_buffer.as_entire_binding()]);
+        let ground_indices = ground_indices(&device, &queue);
         let items = ItemSlots::new(&device, &pipelines.item_layout, 16);
         Self {
             device,
@@ -186,6 +157,7 @@ impl Renderer {
             frame_group,
             key_group,
             sky_group,
+            ground_indices,
             items,
         }
     }
@@ -213,7 +185,7 @@ impl Renderer {
         let Some(targets) = &self.targets else { return Err(Error::Device("no picture was made".into())) };
         let mut image = targets.read(&self.device)?;
         for label in &scene.labels {
-            label.write(&mut image, camera);
+            label.write(&mut image, Some(camera));
         }
         Ok(image)
     }
@@ -227,11 +199,12 @@ impl Renderer {
         let (lo, hi) = scene.bounds();
         let centre = 0.5 * (lo + hi);
         let radius_m = (0.5 * (hi - lo).length()).max(0.05);
-        let key = lights::map_view(lights::KEY, centre, radius_m, KEY_MAP);
+        let rig = Rig::at(scene.light_azimuth_degrees.unwrap_or_else(|| camera.azimuth_degrees()));
+        let key = lights::map_view(rig.key, centre, radius_m, KEY_MAP);
         // From above only the plan of things counts, and the filter's reach around it.
         let plan_m = 0.5 * Vec3::new(hi.x - lo.x, 0.0, hi.z - lo.z).length() + 0.3;
         let sky = lights::map_view(Vec3::Y, centre, plan_m.max(0.5 * (hi.y - lo.y)), SKY_MAP);
-        let frame = frame_uniform(scene, camera, (width, height), (&key, &sky), centre, radius_m);
+        let frame = frame_uniform(scene, camera, (width, height), &rig, (&key, &sky), (lo, hi));
         self.queue.write_buffer(&self.frame_buffer, 0, bytemuck::bytes_of(&frame));
         self.queue.write_buffer(&self.key_buffer, 0, bytemuck::bytes_of(&key.clip_from_world));
         self.queue.write_buffer(&self.sky_buffer, 0, bytemuck::bytes_of(&sky.clip_from_world));
@@ -248,7 +221,7 @@ impl Renderer {
             let slot = uniforms.len();
             uniforms.push(item_uniform(item, 0.0));
             let m = &item.material;
-            let mut plan = |list: &mut Vec<Planned>, cull, layer, slot| {
+            let plan = |list: &mut Vec<Planned>, cull, layer, slot| {
                 list.push(Planned { draw: Draw { cull, wire: m.wireframe, layer }, slot, mesh });
             };
             let cull = (!m.two_sided).then_some(wgpu::Face::Back);
@@ -273,7 +246,7 @@ impl Renderer {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         self.map_pass(&mut encoder, &self.key_map, &self.key_group, &casting, &uploads);
         self.map_pass(&mut encoder, &self.sky_map, &self.sky_group, &casting, &uploads);
-        let planned: Vec<Planned> = opaque.into_iter().chain(ghosts).collect();
+        let planned: Vec<Planned> = opaque.into_iter().rev().chain(ghosts).collect();
         self.main_pass(&mut encoder, scene, &planned, &uploads);
         if let Some(targets) = &self.targets {
             targets.copy_out(&mut encoder);
@@ -349,7 +322,8 @@ impl Renderer {
         }
         if scene.ground.is_some() {
             pass.set_pipeline(&self.pipelines.ground);
-            pass.draw(0..6, 0..1);
+            pass.set_index_buffer(self.ground_indices.slice(..), wgpu::IndexFormat::Uint32);
+            pass.draw_indexed(0..6 * GROUND_CELLS * GROUND_CELLS, 0, 0..1);
         }
         pass.set_pipeline(&self.pipelines.backdrop);
         pass.draw(0..3, 0..1);
@@ -386,101 +360,25 @@ impl Pipelines {
     }
 }
 
-impl ItemSlots {
-    fn new(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, count: usize) -> Self {
-        let size = size_of::<ItemUniform>() as u32;
-        let stride = size.next_multiple_of(device.limits().min_uniform_buffer_offset_alignment);
-        let buffer = uniform(device, "items", stride as u64 * count as u64);
-        let binding =
-            wgpu::BufferBinding { buffer: &buffer, offset: 0, size: wgpu::BufferSize::new(size as u64) };
-        let group = group(device, layout, &[wgpu::BindingResource::Buffer(binding)]);
-        Self { buffer, group, stride, count }
-    }
-
-    fn offset(&self, slot: usize) -> u32 {
-        slot as u32 * self.stride
-    }
-
-    fn write(
-        &mut self,
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        layout: &wgpu::BindGroupLayout,
-        uniforms: &[ItemUniform],
-    ) {
-        if uniforms.len() > self.count {
-            *self = Self::new(device, layout, uniforms.len().next_power_of_two());
+fn ground_indices(device: &wgpu::Device, queue: &wgpu::Queue) -> wgpu::Buffer {
+    let side = GROUND_CELLS + 1;
+    let mut indices = Vec::with_capacity(6 * (GROUND_CELLS * GROUND_CELLS) as usize);
+    for row in 0..GROUND_CELLS {
+        for column in 0..GROUND_CELLS {
+            let a = row * side + column;
+            // Counter-clockwise from above; rows run along +Z, columns along +X.
+            indices.extend([a, a + side, a + 1, a + 1, a + side, a + side + 1]);
         }
-        let mut bytes = vec![0u8; self.stride as usize * uniforms.len()];
-        for (slot, u) in bytes.chunks_exact_mut(self.stride as usize).zip(uniforms) {
-            slot[..size_of::<ItemUniform>()].copy_from_slice(bytemuck::bytes_of(u));
-        }
-        queue.write_buffer(&self.buffer, 0, &bytes);
     }
-}
-
-fn frame_uniform(
-    scene: &Scene<'_>,
-    camera: &Camera,
-    (width, height): (u32, u32),
-    (key, sky): (&MapView, &MapView),
-    centre: Vec3,
-    radius_m: f32,
-) -> FrameUniform {
-    let (w, h) = (width as f32, height as f32);
-    let ground = scene.ground.map_or(Vec4::ZERO, |g| {
-        // The shadow of a standing person falls about her height away; lit ground reaches beyond that.
-        Vec4::new(g.height_m, g.grid_m.max(0.0), 2.6 * radius_m + 0.5, 1.0)
-    });
-    FrameUniform {
-        clip_from_world: camera.clip_from_world(w / h),
-        key_from_world: key.map_from_world,
-        sky_from_world: sky.map_from_world,
-        eye: camera.eye.extend(1.0),
-        key_direction: lights::KEY.normalize().extend(lights::KEY_TANGENT),
-        fill_direction: lights::FILL.normalize().extend(0.0),
-        rim_direction: lights::RIM.normalize().extend(0.0),
-        map_span_m: Vec4::new(key.span_m, key.depth_m, sky.span_m, sky.depth_m),
-        backdrop_top: scene.backdrop.top.extend(1.0),
-        backdrop_bottom: scene.backdrop.bottom.extend(1.0),
-        ground,
-        centre: centre.extend(radius_m),
-        picture: Vec4::new(w, h, 1.0 / w, 1.0 / h),
-    }
-}
-
-fn item_uniform(item: &Item<'_>, slack_m: f32) -> ItemUniform {
-    let m = &item.material;
-    let flag = |on: bool| if on { 1.0 } else { 0.0 };
-    ItemUniform {
-        world_from_item: Mat4::from(item.world_from_item),
-        base: m.base.extend(m.opacity),
-        sheen: m.sheen.extend(flag(m.two_sided)),
-        finish: Vec4::new(m.roughness, m.specular, m.flatness, flag(item.colours.is_some())),
-        depth: Vec4::new(slack_m, flag(m.opacity < 1.0), 0.0, 0.0),
-    }
-}
-
-fn uniform(device: &wgpu::Device, label: &str, size: u64) -> wgpu::Buffer {
-    device.create_buffer(&wgpu::BufferDescriptor {
-        label: Some(label),
-        size,
-        usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+    let bytes: &[u8] = bytemuck::cast_slice(&indices);
+    let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("ground"),
+        size: bytes.len() as u64,
+        usage: wgpu::BufferUsages::INDEX | wgpu::BufferUsages::COPY_DST,
         mapped_at_creation: false,
-    })
-}
-
-fn group(
-    device: &wgpu::Device,
-    layout: &wgpu::BindGroupLayout,
-    resources: &[wgpu::BindingResource<'_>],
-) -> wgpu::BindGroup {
-    let entries: Vec<_> = resources
-        .iter()
-        .zip(0..)
-        .map(|(resource, binding)| wgpu::BindGroupEntry { binding, resource: resource.clone() })
-        .collect();
-    device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
+    });
+    queue.write_buffer(&buffer, 0, bytes);
+    buffer
 }
 
 fn shadow_map(device: &wgpu::Device, label: &str, size: u32) -> wgpu::TextureView {
@@ -495,4 +393,36 @@ fn shadow_map(device: &wgpu::Device, label: &str, size: u32) -> wgpu::TextureVie
         view_formats: &[],
     });
     texture.create_view(&wgpu::TextureViewDescriptor::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wgpu::naga;
+
+    #[test]
+    fn shaders_are_valid_wgsl() {
+        use pipelines::{FRAME, SHADOW, STUDIO, SURFACE};
+        for (name, source) in [
+            ("shadow.wgsl", SHADOW.to_string()),
+            ("surface.wgsl", format!("{FRAME}{SURFACE}")),
+            ("studio.wgsl", format!("{FRAME}{STUDIO}")),
+        ] {
+            let module = naga::front::wgsl::parse_str(&source)
+                .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(&source)));
+            let flags = naga::valid::ValidationFlags::all();
+            naga::valid::Validator::new(flags, naga::valid::Capabilities::empty())
+                .validate(&module)
+                .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(&source)));
+        }
+    }
+
+    #[test]
+    fn without_an_adapter_the_error_says_what_to_install() {
+        let mut nothing = wgpu::InstanceDescriptor::new_without_display_handle();
+        nothing.backends = wgpu::Backends::empty();
+        let error = pollster::block_on(Renderer::open(nothing)).err().unwrap();
+        assert!(matches!(error, Error::NoAdapter(_)));
+        assert!(error.to_string().contains("apt-get install -y mesa-vulkan-drivers"));
+    }
 }

@@ -69,6 +69,7 @@ impl Pipelines {
             multisampled: false,
         };
         let compare = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Comparison);
+        let nearest = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::NonFiltering);
         let group = |label, entries: &[(wgpu::ShaderStages, wgpu::BindingType)]| {
             let entries: Vec<_> = entries
                 .iter()
@@ -88,7 +89,7 @@ impl Pipelines {
         let both = S::VERTEX | S::FRAGMENT;
         let frame_layout = group(
             "frame",
-            &[(both, uniform(false)), (S::FRAGMENT, map), (S::FRAGMENT, map), (S::FRAGMENT, compare)],
+            &[(both, uniform(false)), (both, map), (both, map), (both, compare), (both, nearest)],
         );
         let item_layout = group("item", &[(both, uniform(true))]);
         let light_layout = group("light", &[(S::VERTEX, uniform(false))]);

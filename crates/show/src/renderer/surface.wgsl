@@ -20,6 +20,7 @@ struct Varying {
     @location(1) normal: vec3f,
     @location(2) colour: vec3f,
     @location(3) corner: vec3f,
+    @location(4) sky: vec2f,    // light from above on the outside and on the inside
 }
 
 fn placed(position: vec3f, normal: vec3f, colour: vec3f, corner: vec3f) -> Varying {
@@ -28,6 +29,12 @@ fn placed(position: vec3f, normal: vec3f, colour: vec3f, corner: vec3f) -> Varyi
     out.normal = (item.world_from_item * vec4f(normal, 0.0)).xyz;
     out.colour = mix(item.base.rgb, colour, item.finish.w);
     out.corner = corner;
+    let n = normalize(out.normal + vec3f(0.0, 1e-6, 0.0));
+    out.sky.x = sky_light(out.world + 0.015 * n, 0.10, 14);
+    out.sky.y = out.sky.x;
+    if item.sheen.w > 0.5 {
+        out.sky.y = sky_light(out.world - 0.015 * n, 0.10, 14);
+    }
     out.clip = frame.clip_from_world * vec4f(out.world, 1.0);
     // Depth is near / w with w the view depth in metres. Dividing by w - slack instead moves the surface towards
     // the eye for the depth test alone: the test becomes "discard iff d_cloth - slack > d_body"
@@ -60,30 +67,26 @@ fn vs_wire(@builtin(vertex_index) index: u32) -> Varying {
 
 const PI = 3.14159265;
 
-// GGX with Schlick's Fresnel and Hammon's joint visibility.
-fn highlight(n: vec3f, v: vec3f, l: vec3f, roughness: f32) -> f32 {
+// One light's highlight and fuzz, both without its colour. The highlight is GGX with Schlick's Fresnel and
+// Hammon's joint visibility; the fuzz is the inverted Gaussian of Estevez and Kulla 2017 with Neubelt's visibility.
+fn gloss(n: vec3f, v: vec3f, l: vec3f, roughness: f32) -> vec2f {
+    let nl = dot(n, l);
+    if nl <= 0.0 {
+        return vec2f(0.0);
+    }
     let h = normalize(v + l);
-    let nl = max(dot(n, l), 0.0);
     let nv = max(dot(n, v), 0.02);
-    let nh = max(dot(n, h), 0.0);
+    let nh = clamp(dot(n, h), 0.0, 1.0);
     let a = roughness * roughness;
     let k = nh * nh * (a * a - 1.0) + 1.0;
     let d = a * a / (PI * k * k);
     let visible = 0.5 / mix(2.0 * nl * nv, nl + nv, a);
-    let fresnel = 0.04 + 0.96 * pow(1.0 - max(dot(v, h), 0.0), 5.0);
-    return d * visible * fresnel * nl;
-}
-
-// Fuzz: the inverted Gaussian of Estevez and Kulla 2017 with Neubelt's visibility.
-fn fuzz(n: vec3f, v: vec3f, l: vec3f) -> f32 {
-    let h = normalize(v + l);
-    let nl = max(dot(n, l), 0.0);
-    let nv = max(dot(n, v), 0.02);
-    let nh = dot(n, h);
-    let sin_h = sqrt(max(1.0 - nh * nh, 0.0));
-    let inverse = 1.0 / 0.45;
-    let d = (2.0 + inverse) * pow(sin_h, inverse) / (2.0 * PI);
-    return d * nl / (4.0 * (nl + nv - nl * nv));
+    let away = 1.0 - max(dot(v, h), 0.0);
+    let away2 = away * away;
+    let fresnel = 0.04 + 0.96 * away2 * away2 * away;
+    // Exponent 2 is a roughness of 0.5, and needs no power.
+    let fibres = 4.0 * (1.0 - nh * nh) / (2.0 * PI);
+    return nl * vec2f(d * visible * fresnel, fibres / (4.0 * (nl + nv - nl * nv)));
 }
 
 // Keeps colours as painted up to 0.8 and rolls off above (Khronos PBR Neutral, 2024).
@@ -105,10 +108,12 @@ fn tone(light: vec3f) -> vec3f {
 fn shaded(in: Varying, front: bool) -> vec3f {
     let v = normalize(frame.eye.xyz - in.world);
     var n = normalize(in.normal + vec3f(0.0, 1e-6, 0.0));
+    var sky = in.sky.x;
     var inside = 1.0;
     if item.sheen.w > 0.5 && !front {
         n = -n;
-        inside = 0.72;
+        sky = in.sky.y;
+        inside = 0.78;
     }
     let roughness = clamp(item.finish.x, 0.08, 1.0);
     let base = in.colour;
@@ -116,32 +121,36 @@ fn shaded(in: Varying, front: bool) -> vec3f {
     let fill = frame.fill_direction.xyz;
     let rim = frame.rim_direction.xyz;
 
-    let lit = key_light(in.world, n, 0.03, 12);
-    let sky = sky_light(in.world, n, 0.10);
-
-    let key_colour = vec3f(1.0, 0.965, 0.92) * 2.35;
-    let fill_colour = vec3f(0.86, 0.93, 1.0) * 0.42;
-    let rim_colour = vec3f(0.95, 0.97, 1.0) * 1.25;
-
     // A little wrap keeps the terminator of skin and cloth from looking like a cut.
-    let key_cos = max(dot(n, key) * 0.92 + 0.08, 0.0) * lit;
-    let fill_cos = max(dot(n, fill) * 0.7 + 0.3, 0.0);
+    let towards_key = dot(n, key);
+    var key_cos = max(towards_key * 0.9 + 0.1, 0.0);
+    var lit = 0.0;
+    if key_cos > 0.0 {
+        let off = 0.004 + 0.012 * (1.0 - clamp(towards_key, 0.0, 1.0));
+        lit = key_light(in.world + off * n, 0.006, 0.022, 4, 12);
+        key_cos *= lit;
+    }
+
+    let key_colour = vec3f(1.0, 0.965, 0.925) * 3.1;
+    let fill_colour = vec3f(0.88, 0.94, 1.0) * 0.62;
+    let rim_colour = vec3f(0.95, 0.97, 1.0) * 1.7;
+    let fill_cos = max(dot(n, fill) * 0.75 + 0.25, 0.0) * mix(0.5, 1.0, sky);
     let rim_cos = max(dot(n, rim), 0.0);
     let up = 0.5 + 0.5 * n.y;
-    let ambient = mix(vec3f(0.34, 0.32, 0.30), vec3f(0.60, 0.63, 0.68), up) * mix(0.35, 1.0, sky);
+    let ambient = mix(vec3f(0.25, 0.235, 0.22), vec3f(0.40, 0.42, 0.45), up) * mix(0.25, 1.0, sky);
 
-    var out = base / PI * (key_colour * key_cos + fill_colour * fill_cos + 0.35 * rim_colour * rim_cos);
-    out += base * ambient * 0.62;
-    let shine = item.finish.y;
-    out += shine * (key_colour * lit * highlight(n, v, key, roughness)
-        + fill_colour * highlight(n, v, fill, roughness)
-        + rim_colour * 0.6 * highlight(n, v, rim, max(roughness, 0.35)));
-    out += item.sheen.rgb * (key_colour * lit * fuzz(n, v, key)
-        + fill_colour * fuzz(n, v, fill) + rim_colour * fuzz(n, v, rim)
-        + ambient * 0.9 * pow(1.0 - max(dot(n, v), 0.0), 4.0));
+    var out = base / PI * (key_colour * key_cos + fill_colour * fill_cos + 0.5 * rim_colour * rim_cos);
+    out += base * ambient;
+    let key_gloss = gloss(n, v, key, roughness) * lit;
+    let fill_gloss = gloss(n, v, fill, roughness);
+    let rim_gloss = gloss(n, v, rim, max(roughness, 0.35)) * vec2f(0.6, 1.0);
     let facing = 1.0 - max(dot(n, v), 0.0);
-    out += rim_colour * 0.05 * facing * facing * facing * (0.4 + rim_cos) * sky;
-    return mix(tone(out * inside), base * mix(0.55, 1.0, key_cos), item.finish.z);
+    let facing2 = facing * facing;
+    out += item.finish.y * (key_colour * key_gloss.x + fill_colour * fill_gloss.x + rim_colour * rim_gloss.x);
+    out += item.sheen.rgb * (key_colour * key_gloss.y + fill_colour * fill_gloss.y + rim_colour * rim_gloss.y
+        + 1.6 * ambient * facing2 * facing2);
+    out += rim_colour * 0.06 * facing2 * facing * (0.4 + rim_cos) * sky;
+    return mix(tone(out * inside), base * mix(0.5, 1.0, key_cos) * inside, item.finish.z);
 }
 
 // A ghost is more solid where it is seen edge-on, so that its outline reads.
@@ -153,7 +162,7 @@ fn opacity(in: Varying) -> f32 {
 
 @fragment
 fn fs_surface(in: Varying, @builtin(front_facing) front: bool) -> @location(0) vec4f {
-    return vec4f(shaded(in, front), opacity(in));
+    return vec4f(encoded(shaded(in, front)), opacity(in));
 }
 
 @fragment
@@ -161,9 +170,9 @@ fn fs_wire(in: Varying, @builtin(front_facing) front: bool) -> @location(0) vec4
     let width = fwidth(in.corner);
     let edge = smoothstep(vec3f(0.35) * width, vec3f(1.25) * width, in.corner);
     // Where triangles are smaller than a few pixels the lines would paint everything dark.
-    let room = 1.0 - smoothstep(0.12, 0.40, max(width.x, max(width.y, width.z)));
+    let room = 1.0 - smoothstep(0.20, 0.60, max(width.x, max(width.y, width.z)));
     let line = (1.0 - min(edge.x, min(edge.y, edge.z))) * room * 0.65;
-    return vec4f(mix(shaded(in, front), vec3f(0.02, 0.025, 0.035), line), opacity(in));
+    return vec4f(mix(encoded(shaded(in, front)), vec3f(0.12, 0.13, 0.15), line), opacity(in));
 }
 
 // For the depth of a ghost.

@@ -2,8 +2,10 @@
 
 use crate::{Error, Image, Result};
 
-/// Colours are stored as sRGB bytes; the driver blends and resolves in linear light.
-pub(super) const COLOUR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
+/// Light is linear in the shaders, which encode it as sRGB at their very end; samples are then averaged as the eye
+/// sees them. Averaged in linear light, a dark edge before a light wall keeps its steps, and a software
+/// driver takes a sixth longer.
+pub(super) const COLOUR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 pub(super) const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 /// WebGPU promises four and nothing else.
 pub(super) const SAMPLES: u32 = 4;

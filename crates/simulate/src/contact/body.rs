@@ -2,6 +2,7 @@
 
 use super::bvh::{Aabb, Bvh};
 use super::distance::point_triangle;
+use super::parts::{border_corners, triangle_parts};
 use glam::{Affine3A, DVec3, Vec3};
 use toile_assets::Body;
 
@@ -31,7 +32,10 @@ pub struct BodySurface {
     /// At its end.
     pub end: Vec<DVec3>,
     normals: Vec<DVec3>,
-    bvh: Bvh,
+    /// One tree per limb, and the triangles in it.
+    trees: Vec<(Bvh, Vec<u32>)>,
+    /// Corners that lie between limbs.
+    border: Vec<[bool; 3]>,
     skinned: Vec<Vec3>,
 }
 
@@ -39,7 +43,7 @@ impl BodySurface {
     /// A body that stands as `bones` put it.
     pub fn new(body: &Body, bones: &[Affine3A]) -> Self {
         let mut ids = std::collections::HashMap::new();
-        let weld = body
+        let weld: Vec<u32> = body
             .mesh
             .positions
             .iter()
@@ -49,11 +53,18 @@ impl BodySurface {
         let skinned = body.skinned_positions(bones);
         let now: Vec<DVec3> = skinned.iter().map(|p| p.as_dvec3()).collect();
         let rest = &body.mesh.positions;
-        let centres: Vec<DVec3> = body
-            .mesh
-            .triangles
-            .iter()
-            .map(|t| t.iter().map(|&i| rest[i as usize].as_dvec3()).sum::<DVec3>() / 3.0)
+        let (parts, count) = triangle_parts(body);
+        let border = border_corners(&body.mesh.triangles, &weld, &parts);
+        let trees = (0..count)
+            .map(|part| {
+                let own: Vec<u32> =
+                    (0..parts.len() as u32).filter(|&t| parts[t as usize] as usize == part).collect();
+                let centre = |&t: &u32| {
+                    let t = body.mesh.triangles[t as usize];
+                    t.iter().map(|&i| rest[i as usize].as_dvec3()).sum::<DVec3>() / 3.0
+                };
+                (Bvh::new(&own.iter().map(centre).collect::<Vec<_>>()), own)
+            })
             .collect();
         let mut surface = Self {
             body: body.clone(),
@@ -63,7 +74,8 @@ impl BodySurface {
             start: now.clone(),
             normals: vec![DVec3::ZERO; now.len()],
             end: now,
-            bvh: Bvh::new(&centres),
+            trees,
+            border,
             skinned,
         };
         surface.advance(0.0, 1.0);
@@ -110,11 +122,58 @@ impl BodySurface {
             *n = n.normalize_or_zero();
         }
         let (triangles, end) = (&self.body.mesh.triangles, &self.end);
-        self.bvh.refit(|t| triangles[t as usize].iter().fold(Aabb::EMPTY, |b, &i| b.with(end[i as usize])));
+        for (tree, own) in &mut self.trees {
+            tree.refit(|k| {
+                let t = triangles[own[k as usize] as usize];
+                t.iter().fold(Aabb::EMPTY, |b, &i| b.with(end[i as usize]))
+            });
+        }
     }
 
-    /// The nearest point within `radius` at the end of the substep. `seed` is a triangle likely to be near.
-    pub fn nearest(&self, p: DVec3, radius: f64, seed: Option<u32>) -> Option<Nearest> {
+    /// How many limbs are asked separately.
+    pub fn parts(&self) -> usize {
+        self.trees.len()
+    }
+
+    /// The nearest point of the whole surface within `radius`.
+    pub fn nearest(&self, p: DVec3, mut radius: f64) -> Option<Nearest> {
+        let mut best = None;
+        for part in 0..self.parts() {
+            if let Some(near) = self.nearest_of(part, p, radius, None) {
+                radius = near.point.distance(p);
+                best = Some(near);
+            }
+        }
+        best
+    }
+
+    /// The limb whose surface is nearest to `p`.
+    pub fn nearest_part(&self, p: DVec3) -> usize {
+        let (mut best, mut radius) = (0, f64::MAX.sqrt());
+        for part in 0..self.parts() {
+            if let Some(near) = self.nearest_of(part, p, radius, None) {
+                (best, radius) = (part, near.point.distance(p));
+            }
+        }
+        best
+    }
+
+    /// The nearest point of a limb within `radius` at the end of the substep, and whether it lies inside the
+    /// limb's own surface and not where it is joined to another. `seed` is a triangle likely to be near.
+    pub fn nearest_on(
+        &self,
+        part: usize,
+        p: DVec3,
+        radius: f64,
+        seed: Option<u32>,
+    ) -> Option<(Nearest, bool)> {
+        let near = self.nearest_of(part, p, radius, seed)?;
+        let border = self.border[near.triangle as usize];
+        let inside = (0..3).any(|k| !border[k] && near.weights[k] >= 1e-9);
+        Some((near, inside))
+    }
+
+    fn nearest_of(&self, part: usize, p: DVec3, radius: f64, seed: Option<u32>) -> Option<Nearest> {
         let mut best: Option<(u32, [f64; 3], DVec3)> = None;
         let mut limit = radius * radius;
         let mut test = |t: u32, limit: f64| {
@@ -131,8 +190,10 @@ impl BodySurface {
         if let Some(t) = seed {
             limit = test(t, limit);
         }
-        self.bvh.nearest(p, limit, test);
-        best.map(|(triangle, weights, point)| {
+        let (tree, own) = &self.trees[part];
+        tree.nearest(p, limit, |k, limit| test(own[k as usize], limit));
+        let (triangle, weights, point) = best?;
+        Some({
             let t = self.body.mesh.triangles[triangle as usize];
             let smooth: DVec3 =
                 (0..3).map(|k| self.normals[self.weld[t[k] as usize] as usize] * weights[k]).sum();

@@ -32,6 +32,9 @@ pub struct ClothContact {
     /// Vertices of triangles that crossed at the last check; they are allowed to come free.
     pub tangled: Vec<bool>,
     any_tangled: bool,
+    /// Whether crossings may exist: nothing was checked yet, or the last check could not prevent one.
+    pub suspect: bool,
+    normals: Vec<[DVec3; 2]>,
 }
 
 fn triple(a: DVec3, b: DVec3, c: DVec3) -> f64 {
@@ -70,6 +73,7 @@ impl ClothContact {
             own_vertices,
             own_edges,
             tangled: vec![false; scene.len()],
+            suspect: true,
             ..Self::default()
         }
     }
@@ -78,8 +82,30 @@ impl ClothContact {
     pub fn find(&mut self, scene: &Scene, x0: &[DVec3], x1: &[DVec3], reach: f64) {
         self.sweep(scene, x0, x1, reach);
         self.candidates.clear();
+        self.normals.clear();
+        self.normals.extend(scene.triangles.iter().map(|t| {
+            [x0, x1].map(|x| {
+                let [a, b, c] = t.map(|i| x[i as usize]);
+                (b - a).cross(c - a)
+            })
+        }));
         let swept = |v: u32| Aabb { lo: x0[v as usize], hi: x0[v as usize] }.with(x1[v as usize]);
         for &(a, b) in &self.triangle_pairs {
+            // Neighbours that stay unfolded cannot meet: most of the pairs are such.
+            let (ta, tb) = (scene.triangles[a as usize], scene.triangles[b as usize]);
+            let shared = ta.iter().filter(|v| tb.contains(v)).count();
+            if shared > 0 {
+                // About an edge it takes a fold of 180°; about a vertex a crumple is enough, so be careful.
+                let least = if shared > 1 { 0.0 } else { 0.8 };
+                let (na, nb) = (&self.normals[a as usize], &self.normals[b as usize]);
+                let unfolded = |k: usize| {
+                    let size = (na[k].length_squared() * nb[k].length_squared()).sqrt();
+                    na[k].dot(nb[k]) > least * size
+                };
+                if unfolded(0) && unfolded(1) {
+                    continue;
+                }
+            }
             for (s, t) in [(a, b), (b, a)] {
                 let (ts, tt) = (scene.triangles[s as usize], scene.triangles[t as usize]);
                 let bounds = swept(tt[0]).union(&swept(tt[1])).union(&swept(tt[2])).inflated(reach);
@@ -94,7 +120,6 @@ impl ClothContact {
                     }
                 }
             }
-            let (ta, tb) = (scene.triangles[a as usize], scene.triangles[b as usize]);
             for i in 0..3 {
                 if !self.own_edges[a as usize][i] {
                     continue;
@@ -138,6 +163,11 @@ impl ClothContact {
     /// Counts crossings of `x` and marks the vertices of crossing triangles. Edges that share a vertex with the
     /// triangle do not count.
     pub fn mark_crossings(&mut self, scene: &Scene, x: &[DVec3]) -> u32 {
+        if !self.suspect && !self.any_tangled {
+            // The continuous check let nothing through since the last look.
+            return 0;
+        }
+        self.suspect = false;
         self.sweep(scene, x, x, 0.0);
         if self.any_tangled {
             self.tangled.fill(false);
@@ -235,7 +265,7 @@ impl ClothContact {
     /// Lets no candidate cross between `x0` and `x1`: pairs that would meet keep only the share of their relative
     /// motion that is free, the rest becomes common, with momentum kept. Returns how many vertices were held
     /// back and whether the result is free of crossings.
-    pub fn hold_back(&self, scene: &Scene, x0: &[DVec3], x1: &mut [DVec3]) -> (u32, bool) {
+    pub fn hold_back(&mut self, scene: &Scene, x0: &[DVec3], x1: &mut [DVec3]) -> (u32, bool) {
         let mut held = 0;
         for round in 0..30 {
             let mut met = false;
@@ -268,6 +298,7 @@ impl ClothContact {
                 return (held, true);
             }
         }
+        self.suspect = true;
         (held, false)
     }
 }

@@ -63,7 +63,8 @@ pub fn time_of_impact(pair: Pair, x: &[DVec3; 4], u: &[DVec3; 4]) -> f64 {
         let at = [0, 1, 2, 3].map(|i| x[i] + u[i] * next);
         d = distance_squared(pair, &at).sqrt();
         if d <= gap {
-            return t;
+            // The bound makes `next` safe, only closer; it is taken if nothing was gained before.
+            return if t > 0.0 { t } else { next };
         }
         t = next;
     }

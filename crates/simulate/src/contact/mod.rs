@@ -7,3 +7,5 @@ pub mod collider;
 pub mod constraint;
 pub mod continuous;
 pub mod distance;
+pub mod parts;
+pub mod surfaces;

@@ -57,20 +57,25 @@ pub struct Rigidity {
     pub warp: f64,
 }
 
-/// `K` of a triangle with flat corners `rest` (counter-clockwise); `across[i]` is the flat place of the vertex
-/// beyond the edge opposite corner i, unfolded into the same plane, or `None` at a boundary.
-pub fn curvature_stiffness(rest: [DVec2; 3], across: [Option<DVec2>; 3], d: Rigidity) -> [f64; 6] {
-    let area = 0.5 * (rest[1] - rest[0]).perp_dot(rest[2] - rest[0]);
-    let basis: [fn(DVec2) -> f64; 3] = [|p| 0.5 * p.x * p.x, |p| p.x * p.y, |p| 0.5 * p.y * p.y];
-    let centre = (rest[0] + rest[1] + rest[2]) / 3.0;
-    let mut g = [[0.0; 3]; 3];
-    for i in 0..3 {
-        let Some(far) = across[i] else { continue };
-        let (a, b, c) = (rest[(i + 1) % 3], rest[(i + 2) % 3], rest[i]);
-        for (k, f) in basis.iter().enumerate() {
-            g[i][k] = gradient_jump(a, b, c, far, |p| f(p - centre));
-        }
-    }
+/// The three quadratics ½x², xy, ½y² that span the curvatures.
+const BASIS: [fn(DVec2) -> f64; 3] = [|p| 0.5 * p.x * p.x, |p| p.x * p.y, |p| 0.5 * p.y * p.y];
+
+/// Row of `G` for a hinge with flat points `[end, end, this side, beyond]`. A quadratic and its shifts differ by
+/// a linear function, which has no jump, so the origin does not matter; it is put near for rounding's sake.
+fn row(s: &[DVec2; 4]) -> [f64; 3] {
+    BASIS.map(|f| gradient_jump(s[0], s[1], s[2], s[3], |p| f(p - s[0])))
+}
+
+/// How well three hinges tell curvatures apart: the volume their rows span once each has length one.
+pub fn resolution(stencils: [[DVec2; 4]; 3]) -> f64 {
+    let rows = stencils.map(|s| DVec3::from_array(row(&s)).normalize_or_zero());
+    rows[0].cross(rows[1]).dot(rows[2]).abs()
+}
+
+/// `K` for an area of cloth whose curvature is fixed by up to three hinges with flat points `[end, end, this
+/// side, beyond]`, all in one plane with the threads along the axes.
+pub fn curvature_stiffness(area: f64, stencils: [Option<[DVec2; 4]>; 3], d: Rigidity) -> [f64; 6] {
+    let g = stencils.map(|s| s.map_or([0.0; 3], |s| row(&s)));
     // II = G⁺ θ with columns (κ_xx, κ_xy, κ_yy); κ_xy appears once in the basis and twice in II:D:II.
     let inv = pseudo_inverse(g);
     let twist = 2.0 * (d.weft * d.warp).sqrt();
@@ -120,12 +125,10 @@ fn pseudo_inverse(g: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
 
 /// The hinge energy of Grinspun et al. 2003, `½ B · 3|e|²/A · θ²` with A the area of both triangles, as a
 /// diagonal `K` shared half and half by the two triangles. Depends on the mesh; kept for comparison.
-pub fn hinge_stiffness(rest: [DVec2; 3], across: [Option<DVec2>; 3], d: Rigidity) -> [f64; 6] {
-    let area = 0.5 * (rest[1] - rest[0]).perp_dot(rest[2] - rest[0]);
+pub fn hinge_stiffness(area: f64, stencils: [Option<[DVec2; 4]>; 3], d: Rigidity) -> [f64; 6] {
     let mut k = [0.0; 6];
     for i in 0..3 {
-        let Some(far) = across[i] else { continue };
-        let (a, b) = (rest[(i + 1) % 3], rest[(i + 2) % 3]);
+        let Some([a, b, _, far]) = stencils[i] else { continue };
         let edge = b - a;
         let other = 0.5 * edge.perp_dot(far - a).abs();
         // The edge bends the cloth across itself: rigidity of the direction normal to it.
@@ -253,8 +256,10 @@ mod tests {
         let rest = [DVec2::new(0.0, 0.0), DVec2::new(0.03, 0.004), DVec2::new(0.012, 0.028)];
         let across =
             [Some(DVec2::new(0.04, 0.03)), Some(DVec2::new(-0.01, 0.02)), Some(DVec2::new(0.02, -0.02))];
-        let k = curvature_stiffness(rest, across, Rigidity { weft: 2.0, warp: 3.0 });
         let area = 0.5 * (rest[1] - rest[0]).perp_dot(rest[2] - rest[0]);
+        let stencils = [0, 1, 2]
+            .map(|i| across[i].map(|far: DVec2| [rest[(i + 1) % 3], rest[(i + 2) % 3], rest[i], far]));
+        let k = curvature_stiffness(area, stencils, Rigidity { weft: 2.0, warp: 3.0 });
         // z = ½(a x² + 2 b x y + c y²) has energy ½ area (2 a² + 2·√6·b² + 3 c²).
         let (a, b, c) = (0.7, -0.4, 1.1);
         let z = |p: DVec2| 0.5 * (a * p.x * p.x + 2.0 * b * p.x * p.y + c * p.y * p.y);

@@ -215,7 +215,8 @@ mod tests {
             let before = [r.signed() * 0.1, r.signed() * 0.1, r.signed() * 0.1];
             let rate = r.signed().abs();
             let (g, h) = gradient_and_hessian(&el, &x, before, rate, Curvature::Exact);
-            assert_eq!(g, gradient(&el, &x, before, rate));
+            let alone = gradient(&el, &x, before, rate);
+            assert!((0..3).all(|k| (g[k] - alone[k]).length() < 1e-12));
             let block = |i: usize, j: usize| match (i, j) {
                 (0, 0) | (1, 1) | (2, 2) => h[i],
                 (0, 1) => h[3],

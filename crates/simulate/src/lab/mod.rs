@@ -3,3 +3,6 @@
 pub mod check;
 pub mod cloths;
 pub mod random;
+mod rows;
+
+pub use rows::*;

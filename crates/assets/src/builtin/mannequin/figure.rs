@@ -26,6 +26,34 @@ pub struct Figure {
     arm: Sweep,
     thumb: RoundCone,
     dents: Vec<Dent>,
+    levels: Levels,
+}
+
+/// Heights between which a part lies, for skipping it elsewhere.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    low: f32,
+    high: f32,
+}
+
+impl Level {
+    /// The distance, or a lower bound of it where that is beyond every smooth union's reach anyway.
+    fn unless_far(&self, p: Vec3, distance: impl FnOnce() -> f32) -> f32 {
+        let gap = (self.low - p.y).max(p.y - self.high);
+        if gap > 0.07 { gap } else { distance() }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Levels {
+    torso: Level,
+    breast: Level,
+    buttock: Level,
+    yoke: Level,
+    head: Level,
+    leg: Level,
+    foot: Level,
+    arm: Level,
 }
 
 /// Distances to the parts that the weights tell apart.
@@ -43,7 +71,7 @@ pub struct Parts {
 const GIRTHS: usize = 11;
 
 /// Heights of the drawn figure that move with the wearer's.
-const DRAWN_HEIGHTS: [f32; 9] = [0.0, 0.449, 0.772, 0.850, 0.980, 1.178, 1.335, 1.396, 1.6285];
+const DRAWN_HEIGHTS: [f32; 8] = [0.0, 0.449, 0.772, 0.980, 1.178, 1.335, 1.396, 1.6285];
 /// Lengths of the drawn arm: to the elbow, to the wrist, to the finger tips.
 const DRAWN_ARM: [f32; 4] = [0.0, 0.280, 0.524, 0.705];
 /// Drawn biacromial breadth, hip breadth and foot length.
@@ -53,14 +81,14 @@ const DRAWN_FOOT: f32 = 0.246;
 
 /// height, centre x, centre z, reach: right, left, front, back, boxiness
 const TORSO: &[[f32; 8]] = &[
-    [0.812, 0.0, -0.010, 0.075, 0.075, 0.052, 0.055, 0.010],
-    [0.845, 0.0, -0.010, 0.122, 0.122, 0.092, 0.078, 0.030],
-    [0.880, 0.0, -0.006, 0.150, 0.150, 0.107, 0.086, 0.042],
-    [0.925, 0.0, -0.002, 0.159, 0.159, 0.110, 0.088, 0.040],
-    [0.980, 0.0, 0.000, 0.155, 0.155, 0.109, 0.090, 0.030],
-    [1.020, 0.0, 0.001, 0.144, 0.144, 0.104, 0.088, 0.026],
-    [1.060, 0.0, 0.001, 0.135, 0.135, 0.099, 0.087, 0.026],
-    [1.120, 0.0, -0.003, 0.139, 0.139, 0.098, 0.093, 0.028],
+    [0.812, 0.0, -0.008, 0.085, 0.085, 0.066, 0.055, 0.010],
+    [0.845, 0.0, -0.008, 0.122, 0.122, 0.098, 0.078, 0.030],
+    [0.880, 0.0, -0.006, 0.147, 0.147, 0.107, 0.086, 0.042],
+    [0.925, 0.0, -0.002, 0.156, 0.156, 0.110, 0.088, 0.040],
+    [0.980, 0.0, 0.000, 0.148, 0.148, 0.113, 0.093, 0.034],
+    [1.020, 0.0, 0.001, 0.138, 0.138, 0.106, 0.089, 0.030],
+    [1.060, 0.0, 0.001, 0.130, 0.130, 0.101, 0.090, 0.028],
+    [1.120, 0.0, -0.003, 0.136, 0.136, 0.098, 0.094, 0.028],
     [1.190, 0.0, -0.010, 0.149, 0.149, 0.100, 0.100, 0.030],
     [1.240, 0.0, -0.018, 0.151, 0.151, 0.095, 0.099, 0.028],
     [1.290, 0.0, -0.024, 0.142, 0.142, 0.078, 0.085, 0.020],
@@ -69,24 +97,24 @@ const TORSO: &[[f32; 8]] = &[
 
 /// height, centre x, centre z, reach: out, in, front, back, boxiness
 const LEG: &[[f32; 8]] = &[
-    [0.045, 0.101, -0.022, 0.028, 0.028, 0.038, 0.040, 0.00],
-    [0.072, 0.101, -0.022, 0.032, 0.030, 0.036, 0.036, 0.01],
-    [0.105, 0.101, -0.024, 0.030, 0.029, 0.034, 0.036, 0.00],
-    [0.160, 0.101, -0.026, 0.036, 0.034, 0.038, 0.042, 0.00],
-    [0.230, 0.101, -0.027, 0.047, 0.048, 0.046, 0.056, 0.00],
-    [0.310, 0.100, -0.025, 0.056, 0.058, 0.051, 0.067, 0.00],
-    [0.360, 0.098, -0.018, 0.053, 0.056, 0.050, 0.064, 0.01],
-    [0.405, 0.096, -0.008, 0.050, 0.053, 0.051, 0.056, 0.015],
-    [0.449, 0.095, 0.000, 0.052, 0.056, 0.055, 0.052, 0.025],
-    [0.500, 0.094, 0.004, 0.056, 0.059, 0.059, 0.058, 0.02],
-    [0.560, 0.094, 0.004, 0.064, 0.065, 0.070, 0.069, 0.01],
-    [0.640, 0.093, 0.003, 0.075, 0.074, 0.085, 0.083, 0.005],
-    [0.710, 0.093, 0.000, 0.081, 0.081, 0.094, 0.093, 0.005],
-    [0.765, 0.093, -0.004, 0.080, 0.085, 0.104, 0.103, 0.02],
-    [0.820, 0.094, -0.006, 0.080, 0.085, 0.104, 0.100, 0.03],
-    [0.865, 0.092, -0.006, 0.079, 0.080, 0.096, 0.090, 0.03],
-    [0.905, 0.088, -0.004, 0.070, 0.070, 0.075, 0.075, 0.01],
-    [0.935, 0.082, -0.002, 0.052, 0.052, 0.060, 0.060, 0.01],
+    [0.045, 0.101, -0.022, 0.028, 0.028, 0.038, 0.040, 0.000],
+    [0.072, 0.101, -0.022, 0.032, 0.030, 0.036, 0.036, 0.010],
+    [0.105, 0.101, -0.024, 0.029, 0.028, 0.035, 0.037, 0.000],
+    [0.160, 0.101, -0.026, 0.034, 0.032, 0.038, 0.043, 0.000],
+    [0.230, 0.101, -0.027, 0.046, 0.047, 0.046, 0.057, 0.000],
+    [0.310, 0.100, -0.025, 0.055, 0.058, 0.051, 0.068, 0.000],
+    [0.360, 0.098, -0.018, 0.052, 0.056, 0.050, 0.064, 0.010],
+    [0.405, 0.096, -0.008, 0.047, 0.050, 0.051, 0.056, 0.015],
+    [0.449, 0.095, 0.000, 0.048, 0.052, 0.055, 0.053, 0.022],
+    [0.500, 0.094, 0.004, 0.052, 0.056, 0.059, 0.058, 0.018],
+    [0.560, 0.094, 0.004, 0.060, 0.063, 0.070, 0.069, 0.010],
+    [0.640, 0.093, 0.003, 0.070, 0.073, 0.087, 0.084, 0.008],
+    [0.710, 0.093, 0.000, 0.076, 0.081, 0.098, 0.096, 0.010],
+    [0.765, 0.093, -0.004, 0.079, 0.085, 0.105, 0.104, 0.020],
+    [0.820, 0.094, -0.006, 0.080, 0.085, 0.104, 0.100, 0.030],
+    [0.865, 0.092, -0.006, 0.079, 0.080, 0.096, 0.090, 0.030],
+    [0.905, 0.088, -0.004, 0.070, 0.070, 0.075, 0.075, 0.010],
+    [0.935, 0.082, -0.002, 0.052, 0.052, 0.060, 0.060, 0.010],
 ];
 
 /// distance in front of the ankle, centre across, centre height, reach: out, in, up, down, boxiness
@@ -103,9 +131,9 @@ const FOOT: &[[f32; 8]] = &[
 
 /// distance from the shoulder, centre up, centre front, reach: up, down, front, back, boxiness
 const ARM: &[[f32; 8]] = &[
-    [-0.020, -0.004, 0.000, 0.038, 0.045, 0.045, 0.045, 0.010],
-    [0.020, -0.004, 0.000, 0.052, 0.052, 0.053, 0.051, 0.010],
-    [0.065, -0.004, 0.000, 0.054, 0.050, 0.053, 0.051, 0.010],
+    [-0.020, -0.002, 0.000, 0.036, 0.040, 0.045, 0.045, 0.010],
+    [0.020, -0.002, 0.000, 0.050, 0.044, 0.053, 0.051, 0.010],
+    [0.065, -0.003, 0.000, 0.053, 0.046, 0.053, 0.051, 0.010],
     [0.130, -0.004, 0.000, 0.046, 0.046, 0.048, 0.049, 0.000],
     [0.210, -0.003, 0.000, 0.040, 0.040, 0.043, 0.043, 0.000],
     [0.280, 0.000, 0.002, 0.036, 0.036, 0.039, 0.038, 0.010],
@@ -115,9 +143,10 @@ const ARM: &[[f32; 8]] = &[
     [0.522, 0.000, 0.026, 0.020, 0.020, 0.028, 0.027, 0.015],
     [0.560, 0.000, 0.030, 0.018, 0.019, 0.036, 0.033, 0.030],
     [0.605, -0.003, 0.035, 0.015, 0.016, 0.040, 0.038, 0.035],
-    [0.650, -0.009, 0.038, 0.0125, 0.0125, 0.037, 0.036, 0.035],
-    [0.675, -0.014, 0.039, 0.011, 0.011, 0.031, 0.031, 0.025],
-    [0.694, -0.018, 0.040, 0.009, 0.009, 0.020, 0.021, 0.010],
+    [0.650, -0.009, 0.038, 0.0125, 0.0125, 0.0365, 0.0355, 0.030],
+    [0.672, -0.013, 0.039, 0.0115, 0.0115, 0.0315, 0.031, 0.020],
+    [0.687, -0.016, 0.040, 0.0100, 0.0100, 0.0235, 0.023, 0.005],
+    [0.697, -0.018, 0.040, 0.0070, 0.0070, 0.0130, 0.013, 0.000],
 ];
 
 /// Straight lines between `(place, value)` pairs, constant beyond the ends.
@@ -188,7 +217,7 @@ impl Figure {
             (p.natural_waist_circumference, level(p.natural_waist_height), Vec3::Y),
             (p.waist_circumference, level(p.waist_height), Vec3::Y),
             (p.hip_circumference, level(p.hip_height), Vec3::Y),
-            (p.thigh_circumference, on_leg(0.752), Vec3::Y),
+            (p.thigh_circumference, on_leg(0.745), Vec3::Y),
             (p.calf_circumference, on_leg(0.310), Vec3::Y),
             (p.ankle_circumference, on_leg(0.108), Vec3::Y),
             (p.upper_arm_circumference, upper, down),
@@ -200,7 +229,7 @@ impl Figure {
     fn new(p: &Proportions, joints: &Joints, sizes: &[f32; GIRTHS]) -> Self {
         let &[head, neck, bust, natural, waist, hip, thigh, calf, ankle, upper_arm, wrist] = sizes;
         let lift = lifted(p);
-        let tall = p.stature / DRAWN_HEIGHTS[8];
+        let tall = p.stature / DRAWN_HEIGHTS[7];
         let wide = [p.biacromial_breadth / DRAWN_SHOULDERS, p.hip_breadth / DRAWN_HIPS];
         let upright = [Vec3::X, Vec3::Z, Vec3::Y];
         let none = |_: f32| Vec2::ZERO;
@@ -209,7 +238,8 @@ impl Figure {
             between(
                 &[
                     (0.80, hip),
-                    (0.88, hip),
+                    (0.86, hip),
+                    (0.94, 0.3 * hip + 0.7 * waist),
                     (0.98, waist),
                     (1.06, natural),
                     (1.17, bust),
@@ -280,21 +310,35 @@ impl Figure {
         let foot_axis = (joints.ball - joints.ankle).with_y(0.0).normalize();
         let foot = p.foot_length / DRAWN_FOOT;
         let at = |x: f32, y: f32, z: f32| Vec3::new(x * tall, lift(y), z * tall);
+        let mix = |flat: [f32; 3], full: [f32; 3]| Vec3::from(flat).lerp(Vec3::from(full), p.bust);
         let dent = |c: [f32; 3], reach: [f32; 3], depth: f32| Dent {
             centre: at(c[0], c[1], c[2]),
             reach: Vec3::from(reach) * tall,
             depth: depth * tall,
         };
         let skull = |c: Vec3, r: Vec3, pitch: f32| Ellipsoid::new(c, r * Vec3::new(head, tall, head), pitch);
+        let level = |low: f32, high: f32| Level { low: lift(low), high: lift(high) };
+        let levels = Levels {
+            torso: level(0.780, 1.365),
+            breast: level(1.09, 1.29),
+            buttock: level(0.75, 0.97),
+            yoke: level(1.25, 1.41),
+            head: level(1.28, 1.63),
+            leg: level(0.0, 0.97),
+            foot: level(0.0, 0.09),
+            arm: Level { low: in_arm(DRAWN_ARM[3], -0.04, 0.0).y, high: joints.shoulder.y + 0.06 * tall },
+        };
         Self {
+            levels,
             torso: Sweep::new(Vec3::ZERO, upright, [0.028, 0.03], &stations(TORSO, lift, torso_scale, none)),
+            // A flat chest has the pectoral muscles in the breasts' place: wider, higher and shallower.
             breast: Ellipsoid::new(
-                Vec3::new(0.079 * bust, lift(1.190), 0.048 * bust),
-                Vec3::new(0.064, 0.084, 0.060) * bust,
-                -0.55,
+                mix([0.076 * bust, lift(1.212), 0.040 * bust], [0.079 * bust, lift(1.190), 0.048 * bust]),
+                mix([0.074, 0.066, 0.050], [0.064, 0.084, 0.060]) * bust,
+                -0.3 - 0.25 * p.bust,
             ),
             buttock: Ellipsoid::new(
-                Vec3::new(0.076 * hip, lift(0.858), -0.052 * hip),
+                Vec3::new(0.076 * hip, lift(0.848), (-0.044 - 0.008 * p.bust) * hip),
                 Vec3::new(0.088, 0.098, 0.082) * hip,
                 0.30,
             ),
@@ -323,7 +367,7 @@ impl Figure {
             arm: Sweep::new(
                 joints.shoulder,
                 [up, Vec3::Z, down],
-                [0.03, 0.011 * hand],
+                [0.03, 0.0068 * hand],
                 &stations(ARM, along_arm, arm_scale, none),
             ),
             thumb: RoundCone {
@@ -334,9 +378,10 @@ impl Figure {
                 // Along the spine, between the breasts, between the buttocks, above the collar bone.
                 dent([0.0, 1.130, -0.100], [0.024, 0.170, 0.070], 0.007),
                 dent([0.0, 1.190, 0.085], [0.032, 0.060, 0.060], 0.007),
-                dent([0.0, 0.850, -0.120], [0.016, 0.060, 0.070], 0.012),
+                dent([0.0, 0.850, -0.120], [0.024, 0.060, 0.070], 0.011),
                 dent([0.060, 1.350, 0.030], [0.036, 0.016, 0.030], 0.005),
-                // The knee cap stands out.
+                // The mound below the belly and the knee cap stand out.
+                dent([0.0, 0.808, 0.075], [0.030, 0.030, 0.040], -0.009),
                 dent([0.095, 0.455, 0.055], [0.030, 0.034, 0.030], -0.004),
             ],
         }
@@ -346,24 +391,32 @@ impl Figure {
     pub fn parts(&self, p: Vec3) -> Parts {
         let other = p * Vec3::new(-1.0, 1.0, 1.0);
         let pair = |e: &Ellipsoid, k: f32| smooth_union(e.distance(p), e.distance(other), k);
-        let mut trunk = self.torso.distance(p);
-        trunk = smooth_union(trunk, pair(&self.breast, 0.03), 0.05);
-        trunk = smooth_union(trunk, pair(&self.buttock, 0.02), 0.06);
-        trunk = smooth_union(trunk, self.yoke.distance(p), 0.05);
-        let mut head = smooth_union(self.skull.distance(p), self.face.distance(p), 0.06);
-        let jaw = smooth_union(self.jaw.distance(p), self.chin.distance(p), 0.04);
-        head = smooth_union(head, jaw, 0.05);
-        head = smooth_union(head, self.neck.distance(p), 0.025);
+        let levels = &self.levels;
+        let mut trunk = levels.torso.unless_far(p, || self.torso.distance(p));
+        let breasts = levels.breast.unless_far(p, || pair(&self.breast, 0.03));
+        trunk = smooth_union(trunk, breasts, 0.05);
+        let buttocks = levels.buttock.unless_far(p, || pair(&self.buttock, 0.02));
+        trunk = smooth_union(trunk, buttocks, 0.06);
+        trunk = smooth_union(trunk, levels.yoke.unless_far(p, || self.yoke.distance(p)), 0.05);
+        let head = levels.head.unless_far(p, || {
+            let head = smooth_union(self.skull.distance(p), self.face.distance(p), 0.06);
+            let jaw = smooth_union(self.jaw.distance(p), self.chin.distance(p), 0.04);
+            smooth_union(smooth_union(head, jaw, 0.05), self.neck.distance(p), 0.025)
+        });
         trunk = smooth_union(trunk, head, 0.05);
-        let leg = smooth_union(self.leg.distance(p), self.foot.distance(p), 0.03);
-        let arm = smooth_union(self.arm.distance(p), self.thumb.distance(p), 0.02);
+        let leg = levels.leg.unless_far(p, || {
+            let foot = levels.foot.unless_far(p, || self.foot.distance(p));
+            smooth_union(self.leg.distance(p), foot, 0.03)
+        });
+        let arm =
+            levels.arm.unless_far(p, || smooth_union(self.arm.distance(p), self.thumb.distance(p), 0.02));
         Parts { trunk, leg, arm }
     }
 
     /// The body's signed field for `x ≥ 0`.
     pub fn distance(&self, p: Vec3) -> f32 {
         let d = self.parts(p);
-        let body = smooth_union(smooth_union(d.trunk, d.leg, 0.05), d.arm, 0.035);
+        let body = smooth_union(smooth_union(d.trunk, d.leg, 0.05), d.arm, 0.030);
         body + self.dents.iter().map(|dent| dent.offset(p)).sum::<f32>()
     }
 }
@@ -374,7 +427,6 @@ fn lifted(p: &Proportions) -> impl Fn(f32) -> f32 + Copy + use<> {
         0.0,
         p.knee_height,
         p.crotch_height,
-        p.hip_height,
         p.waist_height,
         p.bust_height,
         p.acromial_height,
@@ -382,7 +434,7 @@ fn lifted(p: &Proportions) -> impl Fn(f32) -> f32 + Copy + use<> {
         p.stature,
     ];
     move |y| {
-        let knots: [(f32, f32); 9] = std::array::from_fn(|k| (DRAWN_HEIGHTS[k], own[k]));
+        let knots: [(f32, f32); 8] = std::array::from_fn(|k| (DRAWN_HEIGHTS[k], own[k]));
         between(&knots, y)
     }
 }

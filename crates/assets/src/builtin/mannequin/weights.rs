@@ -84,7 +84,7 @@ pub fn rows(
     let across = chains.mirror(count);
     // Diffusion crosses the middle; what it brought to the wrong side goes to the right one.
     for (row, p) in dense.iter_mut().zip(&mesh.positions).filter(|(_, p)| p.x > 0.0) {
-        let own = ramp(p.x / 0.03).max(ramp((joints.hip.y - 0.09 - p.y) / 0.012));
+        let own = ramp(p.x / 0.03).max(ramp((joints.hip.y - 0.083 - p.y) / 0.012));
         for &l in chains.arms[0].iter().chain(&chains.legs[0]) {
             let moved = own * row[across[l]];
             row[l] += moved;

@@ -2,7 +2,7 @@
 
 use super::gait::{self, Style, Swing, shape};
 use super::legs::{Foot, Leg};
-use super::path::{Travel, ramp};
+use super::path::{Travel, hermite, ramp};
 use glam::{DQuat, DVec3};
 
 /// Later than any motion lasts: a foot that stays.
@@ -44,12 +44,6 @@ impl Stance {
             off_pitch: 0.0,
             swing: Swing::default(),
         }
-    }
-
-    /// Keeps the foot where it is from now on.
-    pub fn stays(&mut self) {
-        self.off = NEVER;
-        self.rise = NEVER;
     }
 
     /// Toes up (positive) or heel up (negative) at a time.
@@ -137,17 +131,11 @@ fn swing(leg: &Leg, before: &Stance, after: &Stance, u: f64) -> Foot {
         + DVec3::Y * (leg.length() * shape(after.swing.up, u));
     let pitch = hermite(u, a1.pitch, (a1.pitch - a0.pitch) * per, b0.pitch, (b1.pitch - b0.pitch) * per)
         + shape(after.swing.pitch, u);
-    let w = (u / 0.6).min(1.0);
-    let toes = hermite(w, a1.toes, (a1.toes - a0.toes) * per * 0.6, 0.0, 0.0);
+    // Toes bent at one end have straightened well before the other.
+    const BENT: f64 = 0.6;
+    let left = hermite((u / BENT).min(1.0), a1.toes, (a1.toes - a0.toes) * per * BENT, 0.0, 0.0);
+    let landing = hermite(((1.0 - u) / BENT).min(1.0), b0.toes, (b0.toes - b1.toes) * per * BENT, 0.0, 0.0);
+    let toes = left + landing;
     let heading = before.heading + (after.heading - before.heading) * ramp(u);
     Foot { ankle, heading, pitch, toes }
-}
-
-/// The cubic with these values and slopes at 0 and 1.
-fn hermite<T>(u: f64, a: T, da: T, b: T, db: T) -> T
-where
-    T: std::ops::Add<Output = T> + std::ops::Mul<f64, Output = T>,
-{
-    let (u2, u3) = (u * u, u * u * u);
-    a * (2.0 * u3 - 3.0 * u2 + 1.0) + da * (u3 - 2.0 * u2 + u) + b * (3.0 * u2 - 2.0 * u3) + db * (u3 - u2)
 }

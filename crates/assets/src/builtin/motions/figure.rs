@@ -2,13 +2,13 @@
 
 use super::feet::{Stance, foot_at};
 use super::gait::{self, Style, wave};
-use super::legs::{Foot, Leg, rest_place};
+use super::legs::{Foot, Leg};
 use super::path::{RATE, ROOM, Travel, envelope, smoothed};
 use crate::{Error, Motion, Pose, Result, Skeleton, Transform};
 use glam::{DQuat, DVec3};
 
-/// The longest that a leg is stretched: a knee of about 6° keeps clear of where its speed has no bound.
-const LONGEST: f64 = 0.9985;
+/// Air under the sole of a swinging foot, metres (Winter 1992 measured 1.3 cm under the toes).
+const CLEARANCE: f64 = 0.012;
 
 /// Movements on top of the gait, per sample of the travel; radians and metres.
 #[derive(Clone, Debug)]
@@ -19,8 +19,9 @@ pub(super) struct Extra {
     /// Of the trunk over the pelvis: turned left, bent forward.
     pub twist: Vec<f64>,
     pub bend: Vec<f64>,
-    /// Of the pelvis itself: turned left.
+    /// Of the pelvis itself: turned left, tilted forward.
     pub pelvis_twist: Vec<f64>,
+    pub pelvis_tilt: Vec<f64>,
     /// Of both arms: forward, and away from the body.
     pub arms_forward: Vec<f64>,
     pub arms_out: Vec<f64>,
@@ -37,6 +38,7 @@ impl Extra {
             twist: zero(),
             bend: zero(),
             pelvis_twist: zero(),
+            pelvis_tilt: zero(),
             arms_forward: zero(),
             arms_out: zero(),
             elbows: zero(),
@@ -57,7 +59,6 @@ pub(super) struct Figure<'a> {
     pub skeleton: &'a Skeleton,
     pub legs: [Leg; 2],
     root: usize,
-    root_rest: DVec3,
     spine: [usize; 3],
     neck: [usize; 3],
     /// Left and right: shoulder, elbow, wrist.
@@ -79,7 +80,6 @@ impl<'a> Figure<'a> {
             skeleton,
             legs: [Leg::of(skeleton, "l")?, Leg::of(skeleton, "r")?],
             root,
-            root_rest: rest_place(skeleton, root),
             spine: [find("vl5")?, find("vl1")?, find("vt6")?],
             neck: [find("vc7")?, find("vc4")?, find("skullbase")?],
             arms: [
@@ -93,7 +93,9 @@ impl<'a> Figure<'a> {
     pub fn motion(&self, name: &str, plan: &Plan) -> Result<Motion> {
         let travel = &plan.travel;
         let n = travel.len();
-        let styles: Vec<Style> = (0..n).map(|i| Style::at(travel.speed[i], travel.running[i])).collect();
+        // Arms and trunk do not settle as fast as the root can be stopped.
+        let speed = smoothed(&travel.speed, 0.12);
+        let styles: Vec<Style> = (0..n).map(|i| Style::at(speed[i], travel.running[i])).collect();
         let turning: Vec<f64> = (0..n)
             .map(|i| {
                 let (a, b) = (i.saturating_sub(1), (i + 1).min(n - 1));
@@ -120,18 +122,19 @@ impl<'a> Figure<'a> {
                 let rotation = facing
                     * DQuat::from_rotation_y(yaw)
                     * DQuat::from_rotation_z(list + roll)
-                    * DQuat::from_rotation_x(s.pelvis_tilt);
+                    * DQuat::from_rotation_x(s.pelvis_tilt + plan.extra.pelvis_tilt[i]);
                 let knee = self.legs[0].length_at(s.knee);
                 let base = self.legs[0].ankle.y + knee - self.legs[0].hip.y;
                 let bob =
                     s.bob * length * (wave(2.0 * (phase - s.bob_phase)) - wave(2.0 * (middle - s.bob_phase)));
                 let height = base + bob + plan.extra.rise[i];
                 let aside = facing * DVec3::new(sway, height, plan.extra.forward[i]);
-                // The ankle stands behind the root at rest; keep it so.
                 (travel.place[i] + aside, rotation)
             })
             .collect();
-        self.within_reach(&mut roots, &mut feet);
+        self.clear_of_ground(&mut feet);
+        let longest: Vec<f64> = styles.iter().map(|s| s.stretch * length).collect();
+        self.within_reach(&longest, &mut roots, &mut feet);
 
         let first = (ROOM * RATE).round() as usize;
         let frames = (travel.duration * RATE).round() as usize + 1;
@@ -141,10 +144,22 @@ impl<'a> Figure<'a> {
         Motion::new(name, RATE, self.skeleton.clone(), poses)
     }
 
+    /// Lifts swinging feet where their soles would come too near the ground.
+    fn clear_of_ground(&self, feet: &mut [[(Foot, f64); 2]]) {
+        for k in 0..2 {
+            let leg = &self.legs[k];
+            let lack: Vec<f64> =
+                feet.iter().map(|f| (CLEARANCE * f[k].1 - leg.lowest(&f[k].0)).max(0.0)).collect();
+            for (foot, by) in feet.iter_mut().zip(envelope(&lack, 0.02)) {
+                let (foot, free) = &mut foot[k];
+                foot.ankle.y += by * *free;
+            }
+        }
+    }
+
     /// Lowers the root where a standing leg would not reach, draws swinging feet in where theirs would not, and
     /// lowers the root again for the little that is left at the ends of swings.
-    fn within_reach(&self, roots: &mut [(DVec3, DQuat)], feet: &mut [[(Foot, f64); 2]]) {
-        let longest = LONGEST * self.legs[0].length();
+    fn within_reach(&self, longest: &[f64], roots: &mut [(DVec3, DQuat)], feet: &mut [[(Foot, f64); 2]]) {
         let n = roots.len();
         let hip = |root: &(DVec3, DQuat), k: usize| root.0 + root.1 * self.legs[k].hip;
         let lower = |roots: &mut [(DVec3, DQuat)], feet: &[[(Foot, f64); 2]], all: bool| {
@@ -157,7 +172,7 @@ impl<'a> Figure<'a> {
                         }
                         let hip = hip(&roots[i], k);
                         let d = foot.ankle - hip;
-                        let room = longest.powi(2) - d.x * d.x - d.z * d.z;
+                        let room = longest[i].powi(2) - d.x * d.x - d.z * d.z;
                         hip.y - (foot.ankle.y + room.max(0.01).sqrt())
                     };
                     over(0).max(over(1)).max(0.0)
@@ -170,7 +185,7 @@ impl<'a> Figure<'a> {
         lower(roots, feet, false);
         for k in 0..2 {
             let excess: Vec<f64> = (0..n)
-                .map(|i| ((feet[i][k].0.ankle - hip(&roots[i], k)).length() - 0.995 * longest).max(0.0))
+                .map(|i| ((feet[i][k].0.ankle - hip(&roots[i], k)).length() - 0.995 * longest[i]).max(0.0))
                 .collect();
             for (i, by) in envelope(&excess, 0.02).into_iter().enumerate() {
                 let (foot, free) = &mut feet[i][k];
@@ -178,6 +193,7 @@ impl<'a> Figure<'a> {
                 foot.ankle += toward * (by * *free);
             }
         }
+        soften(feet);
         lower(roots, feet, true);
     }
 
@@ -249,8 +265,28 @@ impl<'a> Figure<'a> {
 
         let translation = place.as_vec3();
         pose.locals[self.root] = Transform { rotation: pelvis.normalize().as_quat(), translation };
-        let _ = self.root_rest;
         pose
+    }
+}
+
+/// Spreads the shocks of strike and toe-off over a few frames, as heel pads and tendons do. Contact points move by
+/// some millimetres for it.
+fn soften(feet: &mut [[(Foot, f64); 2]]) {
+    const SIGMA: f64 = 0.010;
+    for k in 0..2 {
+        let soft = |part: fn(&Foot) -> f64| {
+            smoothed(&feet.iter().map(|f| part(&f[k].0)).collect::<Vec<f64>>(), SIGMA)
+        };
+        let ankle = [soft(|f| f.ankle.x), soft(|f| f.ankle.y), soft(|f| f.ankle.z)];
+        let (pitch, toes, heading) = (soft(|f| f.pitch), soft(|f| f.toes), soft(|f| f.heading));
+        for (i, foot) in feet.iter_mut().enumerate() {
+            foot[k].0 = Foot {
+                ankle: DVec3::new(ankle[0][i], ankle[1][i], ankle[2][i]),
+                heading: heading[i],
+                pitch: pitch[i],
+                toes: toes[i],
+            };
+        }
     }
 }
 

@@ -40,8 +40,6 @@ pub(super) struct LegPose {
     pub shank: DQuat,
     pub foot: DQuat,
     pub toes: DQuat,
-    /// Distance from hip to ankle as a share of the stretched leg; over 1 was clamped.
-    pub reach: f64,
 }
 
 impl Leg {
@@ -96,11 +94,24 @@ impl Leg {
         Foot { ankle, heading, pitch, toes: (-pitch).max(0.0) }
     }
 
+    /// Height of the lowest point of a foot's sole.
+    pub fn lowest(&self, foot: &Foot) -> f64 {
+        let tilt = DQuat::from_rotation_x(-foot.pitch);
+        let toes = DQuat::from_rotation_x(-foot.pitch - foot.toes);
+        let ball = tilt * (self.ball - self.ankle);
+        let under = DVec3::NEG_Y * self.ball.y;
+        // The toes reach beyond the ball by about half of what lies between ankle and ball.
+        let tip = under + DVec3::Z * (0.55 * self.ball.z);
+        [tilt * (self.heel - self.ankle), ball + tilt * under, ball + toes * under, ball + toes * tip]
+            .into_iter()
+            .map(|p| foot.ankle.y + p.y)
+            .fold(f64::MAX, f64::min)
+    }
+
     /// Thigh and shank that carry the hip to the foot's ankle, the knee bending in the plane that faces `knee_heading`.
     pub fn reach(&self, hip: DVec3, foot: &Foot, knee_heading: f64) -> LegPose {
         let (a, b) = (self.thigh.length(), self.shank.length());
         let line = foot.ankle - hip;
-        let reach = line.length() / (a + b);
         // Straight legs make the knee's speed infinite; the planner keeps a margin, this is only a guard.
         let c = line.length().clamp((a - b).abs() + 1e-3, 0.9999 * (a + b));
         let down = line.normalize_or(DVec3::NEG_Y);
@@ -116,7 +127,6 @@ impl Leg {
             shank: carry(self.shank, shank_line, axis),
             foot: DQuat::from_rotation_y(foot.heading) * DQuat::from_rotation_x(-foot.pitch),
             toes: DQuat::from_rotation_y(foot.heading) * DQuat::from_rotation_x(-foot.pitch - foot.toes),
-            reach,
         }
     }
 }

@@ -3,12 +3,15 @@
 //! Footfalls are planted in the world from a travel (speed, heading, gait phase over time), the root follows the
 //! travel with the rise, sway and turns of human gait, and the legs reach from one to the other.
 
-mod families;
+mod calisthenics;
 mod feet;
 mod figure;
 mod gait;
+mod jump;
 mod legs;
 mod path;
+mod stop;
+mod walk;
 
 use super::{Entry, unknown};
 use crate::{Error, Motion, Result, Skeleton};
@@ -16,17 +19,26 @@ use figure::Figure;
 
 /// The motions there are.
 pub fn list() -> Vec<Entry> {
-    [
+    let named = [
         ("stand", "stands still"),
         ("walk", "walks at 1.3 m/s; `walk:0.8` at another speed (0.5 to 2.1)"),
-        ("run", "runs at 3.0 m/s; `run:2.5` at another speed (2.2 to 5.0)"),
-        ("turn:90", "walks and turns left by so many degrees (negative: right), up to 720"),
+        ("run", "runs at 3.0 m/s; `run:2.5` at another speed (2.2 to 4.5)"),
+        ("walk-run", "walks and speeds up into a run of 3.0 m/s; `walk-run:3.5`"),
+        ("turn:45", "walks and turns left by so many degrees (negative: right; up to 360)"),
+        ("turn:90", "the same by a right angle"),
+        ("turn:180", "the same, and back"),
+        ("turn:360", "the same, a full circle"),
         ("walk-stop", "walks at 1.3 m/s, stops short and stands; `walk-stop:1.5`"),
         ("run-stop", "runs at 3.0 m/s, stops short and stands; `run-stop:2.5`"),
         ("walk-turn-stop", "walks, turns left by 90 degrees, stops short and stands; `walk-turn-stop:-60`"),
-    ]
-    .map(|(name, about)| Entry { kind: "motion", name, about })
-    .to_vec()
+        ("walk-stop-twist", "walks, stops, twists by 45 degrees on planted feet; `walk-stop-twist:30`"),
+        ("jump", "jumps up by 0.25 m from standing; `jump:0.15`"),
+    ];
+    named
+        .into_iter()
+        .chain(calisthenics::EXERCISES)
+        .map(|(name, about)| Entry { kind: "motion", name, about })
+        .collect()
 }
 
 /// A motion by name, for the mannequin's skeleton.
@@ -45,19 +57,32 @@ pub fn motion(name: &str, skeleton: &Skeleton) -> Result<Motion> {
             ))),
         }
     };
-    let angle = |default: f64| number(default, -720.0, 720.0, "degrees").map(f64::to_radians);
+    let angle = |default: f64| number(default, -360.0, 360.0, "degrees").map(f64::to_radians);
     let plan = match family {
-        "stand" if value.is_none() => families::stand(&figure, 3.0),
-        "walk" => families::steady(&figure, number(1.3, 0.5, 2.1, "m/s")?, 0.0, 5.0),
-        "run" => families::steady(&figure, number(3.0, 2.2, 5.0, "m/s")?, 1.0, 4.0),
+        "stand" if value.is_none() => stop::stand(&figure, 3.0),
+        "walk" => walk::steady(&figure, number(1.3, 0.5, 2.1, "m/s")?, 0.0, 5.0),
+        "run" => walk::steady(&figure, number(3.0, 2.2, 4.5, "m/s")?, 1.0, 4.0),
+        "walk-run" => walk::into_run(&figure, number(3.0, 2.2, 4.5, "m/s")?),
         "turn" => {
             let angle = angle(90.0)?;
-            families::turning(&figure, 1.1, 0.0, angle, 3.0 + angle.abs().to_degrees() / 75.0)
+            walk::turning(&figure, 1.1, 0.0, angle, 3.0 + angle.abs().to_degrees() / 75.0)
         }
-        "walk-stop" => families::stopping(&figure, number(1.3, 0.6, 2.0, "m/s")?, 0.0, 0.0, 2.5),
-        "run-stop" => families::stopping(&figure, number(3.0, 2.2, 4.0, "m/s")?, 1.0, 0.0, 1.8),
-        "walk-turn-stop" => families::stopping(&figure, 1.2, 0.0, angle(90.0)?, 3.5),
-        _ => return Err(unknown("motion", name)),
+        "walk-stop" => stop::stopping(&figure, number(1.3, 0.6, 2.0, "m/s")?, 0.0, 0.0, 2.5, 0.0),
+        "run-stop" => stop::stopping(&figure, number(3.0, 2.2, 4.0, "m/s")?, 1.0, 0.0, 1.8, 0.0),
+        "walk-turn-stop" => {
+            let angle = angle(90.0)?;
+            let moving = 2.2 + angle.abs().to_degrees() / 75.0;
+            stop::stopping(&figure, 1.2, 0.0, angle, moving, 0.0)
+        }
+        "walk-stop-twist" => {
+            let twist = number(45.0, -70.0, 70.0, "degrees")?.to_radians();
+            stop::stopping_and_twisting(&figure, 1.2, twist)
+        }
+        "jump" => jump::jump(&figure, number(0.25, 0.05, 0.35, "metres")?),
+        _ => match calisthenics::exercise(&figure, family) {
+            Some(plan) if value.is_none() => plan,
+            _ => return Err(unknown("motion", name)),
+        },
     };
     figure.motion(name, &plan)
 }

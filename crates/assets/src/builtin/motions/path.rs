@@ -103,6 +103,29 @@ pub(super) fn ramp(x: f64) -> f64 {
     x * x * x * (x * (6.0 * x - 15.0) + 10.0)
 }
 
+/// A track through knots (seconds, value, slope), held before the first and after the last.
+pub(super) fn through(travel: &Travel, knots: &[(f64, f64, f64)]) -> Vec<f64> {
+    let at = |t: f64| {
+        let next = knots.partition_point(|k| k.0 <= t);
+        if next == 0 {
+            return knots[0].1;
+        }
+        let (t0, y0, v0) = knots[next - 1];
+        let Some(&(t1, y1, v1)) = knots.get(next) else { return y0 };
+        hermite((t - t0) / (t1 - t0), y0, v0 * (t1 - t0), y1, v1 * (t1 - t0))
+    };
+    (0..travel.len()).map(|i| at(travel.time(i))).collect()
+}
+
+/// The cubic with these values and slopes at 0 and 1.
+pub(super) fn hermite<T>(u: f64, a: T, da: T, b: T, db: T) -> T
+where
+    T: std::ops::Add<Output = T> + std::ops::Mul<f64, Output = T>,
+{
+    let (u2, u3) = (u * u, u * u * u);
+    a * (2.0 * u3 - 3.0 * u2 + 1.0) + da * (u3 - 2.0 * u2 + u) + b * (3.0 * u2 - 2.0 * u3) + db * (u3 - u2)
+}
+
 /// A track passed through a Gaussian of `sigma` seconds, held at the ends.
 pub(super) fn smoothed(track: &[f64], sigma: f64) -> Vec<f64> {
     let s = sigma * RATE;

@@ -290,6 +290,7 @@ impl Cut {
         Ok(Garment {
             name: name.into(),
             render,
+            materials: Vec::new(),
             sim_from_render,
             sim: Mesh { positions, triangles: self.triangles(), uvs: Vec::new() },
             rest: self.rest().iter().map(|t| t.map(|p| p.as_vec2())).collect(),

@@ -121,7 +121,7 @@ impl<'a> Cursor<'a> {
         let mut offset = DVec3::ZERO;
         for axis in 0..3 {
             let value: f64 = self.number("a number of OFFSET")?;
-            if !(value.abs() <= f64::from(LARGEST)) {
+            if !value.is_finite() || value.abs() > f64::from(LARGEST) {
                 return Err(self.fault(format!("OFFSET of {value}: not a length")));
             }
             offset[axis] = value;

@@ -90,6 +90,67 @@ pub struct AnimationInfo {
     pub channels: usize,
 }
 
+impl Contents {
+    /// Vertices of all primitives, each counted once.
+    pub fn vertices(&self) -> u64 {
+        self.primitives().map(|p| p.vertices).sum()
+    }
+
+    /// Triangles of all primitives, each counted once.
+    pub fn triangles(&self) -> u64 {
+        self.primitives().map(|p| p.triangles).sum()
+    }
+
+    /// Nodes that are joints of a skin.
+    pub fn joints(&self) -> usize {
+        self.nodes.iter().filter(|n| n.is_joint).count()
+    }
+
+    fn primitives(&self) -> impl Iterator<Item = &PrimitiveInfo> {
+        self.meshes.iter().flat_map(|m| &m.primitives)
+    }
+}
+
+/// A list for people, one line per mesh at a node, skin and animation.
+impl std::fmt::Display for Contents {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let from = self.generator.as_deref().unwrap_or("an unnamed program");
+        writeln!(f, "glTF 2.0 from {from}: {} nodes, {} joints", self.nodes.len(), self.joints())?;
+        for node in &self.nodes {
+            let Some(mesh) = node.mesh.and_then(|m| self.meshes.get(m)) else { continue };
+            let skin = node.skin.and_then(|s| self.skins.get(s));
+            let bound = match (skin, node.parent.and_then(|p| self.nodes.get(p))) {
+                (Some(skin), _) => format!("skinned to `{}`", skin.name),
+                (None, Some(parent)) => format!("hangs from `{}`", parent.name),
+                (None, None) => "stands alone".into(),
+            };
+            writeln!(f, "  mesh `{}` ({}), {bound}:", node.name, mesh.name)?;
+            for p in &mesh.primitives {
+                let material = p.material.as_deref().unwrap_or("no material");
+                write!(f, "    {material}: {} vertices, {} triangles", p.vertices, p.triangles)?;
+                if p.influences > 0 {
+                    write!(f, ", up to {} influences", p.influences)?;
+                }
+                if p.morph_targets > 0 {
+                    write!(f, ", {} morph targets", p.morph_targets)?;
+                }
+                writeln!(f)?;
+            }
+        }
+        for s in &self.skins {
+            writeln!(f, "  skin `{}`: {} joints, on {} meshes", s.name, s.joints, s.used_by.len())?;
+        }
+        for a in &self.animations {
+            write!(f, "  animation `{}`: {:.2} s, {} keys", a.name, a.duration_secs, a.keys)?;
+            match a.fps {
+                Some(fps) => writeln!(f, " at {fps:.1} per second")?,
+                None => writeln!(f)?,
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Lists a file.
 pub fn contents(path: &Path) -> Result<Contents> {
     let doc = Document::read(path)?;

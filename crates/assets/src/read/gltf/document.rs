@@ -1,7 +1,8 @@
 //! The file itself: container, JSON and buffers, checked before anything is made of them.
 //!
 //! Only what bodies, motions and meshes need is taken from the JSON, so a faulty texture or an unknown
-//! extension does not make geometry unreadable. Every index is looked up through [`Document`].
+//! extension does not make geometry unreadable. That, and array readers that panic on ranges a file merely
+//! claims, is why the crate `gltf` is not used here.
 
 use crate::{Error, Result};
 use serde::Deserialize;

@@ -329,6 +329,28 @@ impl Surface {
         })
     }
 
+    /// Drops vertices that no triangle uses; the others keep their order.
+    fn compact(&mut self) {
+        let mut used = vec![false; self.positions.len()];
+        self.triangles.iter().flatten().for_each(|&i| used[i as usize] = true);
+        let mut next = 0;
+        let moved: Vec<u32> = used
+            .iter()
+            .map(|&u| {
+                next += u32::from(u);
+                next.wrapping_sub(1)
+            })
+            .collect();
+        self.triangles.iter_mut().flatten().for_each(|i| *i = moved[*i as usize]);
+        fn keep<T>(list: &mut Vec<T>, used: &[bool]) {
+            let mut at = used.iter();
+            list.retain(|_| at.next().copied().unwrap_or(false));
+        }
+        keep(&mut self.positions, &used);
+        keep(&mut self.uvs, &used);
+        keep(&mut self.rows, &used);
+    }
+
     fn same_length(&self, doc: &Document, place: &str, have: usize, need: usize) -> Result<()> {
         if have == need {
             return Ok(());
@@ -336,8 +358,12 @@ impl Surface {
         Err(doc.bad(place, format!("has {have} elements for {need} vertices")))
     }
 
-    /// Ends the adding: drops texture coordinates that nobody gave and says what was noticed.
-    pub fn finish(&mut self) {
+    /// Ends the adding: drops texture coordinates that nobody gave and says what was noticed. `compact` also
+    /// drops vertices without triangles: those of other primitives when a selection took one of several.
+    pub fn finish(&mut self, compact: bool) {
+        if compact {
+            self.compact();
+        }
         if !self.with_uvs {
             self.uvs.clear();
         }

@@ -203,6 +203,34 @@ impl Rig {
     }
 }
 
+impl Rig {
+    /// Nodes that animations turn or move, and those below them, as joints that nothing is bound to.
+    pub fn of_moving_nodes(doc: &Document, nodes: &Nodes) -> Result<Self> {
+        let mut moving = vec![false; nodes.parent.len()];
+        for target in doc.json.animations.iter().flat_map(|a| &a.channels).map(|c| &c.target) {
+            if let Some(slot) = target.node.and_then(|n| moving.get_mut(n)) {
+                *slot |= matches!(target.path.as_str(), "rotation" | "translation");
+            }
+        }
+        let mut index = HashMap::new();
+        let (mut joints, mut parents) = (Vec::new(), Vec::new());
+        for &n in &nodes.order {
+            let above = nodes.parent[n].and_then(|p| index.get(&p).copied());
+            if doc.json.nodes[n].mesh.is_none() && (moving[n] || above.is_some()) {
+                index.insert(n, joints.len());
+                joints.push(n);
+                parents.push(above);
+            }
+        }
+        if joints.is_empty() {
+            return Err(doc.bad("animations", "nothing is skinned and no node is moved"));
+        }
+        let binds = vec![DAffine3::IDENTITY; joints.len()];
+        let (slots, world_from_mesh) = (HashMap::new(), HashMap::new());
+        Ok(Self { joints, index, parents, slots, world_from_mesh, binds, problems: Vec::new() })
+    }
+}
+
 /// Joints of several skins in the order in which the skins name them, moved behind their parents where needed.
 fn ordered(doc: &Document, nodes: &Nodes, skins: &[usize]) -> (Vec<usize>, Vec<Option<usize>>) {
     let mut is_joint = vec![false; nodes.parent.len()];

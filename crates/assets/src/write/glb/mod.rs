@@ -87,7 +87,7 @@ impl<'a> Piece<'a> {
 }
 
 /// Writes a character with its animations: all influences, rotations of all joints that turn, translations of
-/// those that move.
+/// those that move. Influences are sorted, so that viewers that know only four take the heaviest.
 pub fn write_body(path: &Path, body: &Body, motions: &[Motion]) -> Result<()> {
     write_scene(path, &Scene { body: Some(body), motions, pieces: &[] })
 }
@@ -207,6 +207,14 @@ fn frames_surface<'a>(
     colour: [f32; 3],
 ) -> Result<Surface<'a>> {
     let first = frames.first().ok_or_else(|| Error::Invalid(format!("`{name}` has no frames")))?;
+    // Said before gigabytes are made in memory.
+    let bytes = 24 * first.len() as u64 * frames.len() as u64 + 4 * (frames.len() as u64).pow(2);
+    if bytes > u64::from(u32::MAX) {
+        return Err(Error::Invalid(format!(
+            "`{name}` would take {} MB as morph targets, beyond the 4 GiB of a .glb; write fewer frames, USD or PC2",
+            bytes >> 20
+        )));
+    }
     Ok(Surface::new(name, mesh, first, colour))
 }
 

@@ -1,0 +1,133 @@
+//! What the user named, as a file or as a built-in asset, turned into the thing itself.
+
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+use toile_assets::read::garment::RestChoice;
+use toile_assets::read::{self, Loaded};
+use toile_assets::retarget::{RetargetSettings, retarget};
+use toile_assets::{Body, Error, Fabric, Garment, Motion, Problem, builtin};
+
+/// A request that cannot be met as it was put.
+#[derive(Debug)]
+pub struct BadRequest(pub String);
+
+impl std::fmt::Display for BadRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadRequest {}
+
+/// Lower-case ending of a file name.
+pub fn ending(name: &str) -> String {
+    Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase()
+}
+
+/// Whether the user meant a file rather than a built-in name.
+pub fn is_file(name: &str) -> bool {
+    name.contains(['/', '\\'])
+        || !ending(name).is_empty() && ending(name).parse::<u32>().is_err()
+        || Path::new(name).exists()
+}
+
+/// Says on standard error what loading guessed, found and repaired.
+pub fn say<T>(name: &str, loaded: Loaded<T>) -> T {
+    for note in &loaded.notes {
+        eprintln!("{name}: {note}");
+    }
+    for Problem { what, count, action } in &loaded.problems {
+        eprintln!("{name}: {what}: {count} ({action})");
+    }
+    loaded.value
+}
+
+/// A body by file or built-in name.
+pub fn body(name: &str, select: Option<&str>) -> Result<Body> {
+    if is_file(name) {
+        return Ok(say(name, read::gltf::read_body(Path::new(name), select)?));
+    }
+    Ok(builtin::body(name)?)
+}
+
+/// A garment by file or built-in name, placed around the body's rest pose.
+pub fn garment(name: &str, body: &Body, rest: RestChoice, select: Option<&str>) -> Result<Garment> {
+    if is_file(name) {
+        return Ok(say(name, read::garment::read_garment_for(Path::new(name), rest, select, Some(body))?));
+    }
+    Ok(builtin::garment(name, body)?)
+}
+
+/// A fabric by file or built-in name.
+pub fn fabric(name: &str) -> Result<Fabric> {
+    if is_file(name) {
+        return Ok(Fabric::read(name)?);
+    }
+    Ok(builtin::fabric(name)?)
+}
+
+/// Motions by file, folder or built-in name, carried over to `body`.
+pub fn motions(names: &[String], body: &Body) -> Result<Vec<Motion>> {
+    let mut motions = Vec::new();
+    for name in names {
+        for motion in raw_motions(name)? {
+            motions.push(onto(motion, body).with_context(|| format!("motion {name}"))?);
+        }
+    }
+    Ok(motions)
+}
+
+/// Carries a motion over to `body` where its skeleton is another.
+pub fn onto(motion: Motion, body: &Body) -> Result<Motion> {
+    if motion.skeleton == body.skeleton {
+        return Ok(motion);
+    }
+    let (carried, _) = retarget(&motion, body, &RetargetSettings::default())?;
+    Ok(carried)
+}
+
+/// Motions on the skeleton they come with.
+pub fn raw_motions(name: &str) -> Result<Vec<Motion>> {
+    let path = Path::new(name);
+    if path.is_dir() {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(path)
+            .map_err(|e| Error::io(path, e))?
+            .filter_map(|e| Some(e.ok()?.path()))
+            .filter(|p| p.extension().is_some_and(|x| x.eq_ignore_ascii_case("bvh")))
+            .collect();
+        files.sort();
+        if files.is_empty() {
+            return Err(BadRequest(format!("{name}: the folder holds no .bvh files")).into());
+        }
+        let mut all = Vec::new();
+        for file in files {
+            all.push(say(&file.display().to_string(), read::bvh::read_motion(&file, None)?));
+        }
+        return Ok(all);
+    }
+    if !is_file(name) {
+        let mannequin = builtin::body("mannequin:female")?;
+        return Ok(vec![builtin::motion(name, &mannequin.skeleton)?]);
+    }
+    match ending(name).as_str() {
+        "bvh" => Ok(vec![say(name, read::bvh::read_motion(path, None)?)]),
+        "gltf" | "glb" | "vrm" => Ok(say(name, read::gltf::read_motions(path, None, 30.0)?)),
+        other => {
+            Err(BadRequest(format!("{name}: motion comes from .bvh, .gltf or .glb, not .{other}")).into())
+        }
+    }
+}
+
+/// Refuses an output whose folder does not exist before any work is done.
+pub fn writable(path: &Path) -> Result<()> {
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return Err(BadRequest(format!(
+            "{}: the folder {} does not exist",
+            path.display(),
+            folder.display()
+        ))
+        .into());
+    }
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! Line charts as inline SVG, coloured by the page's style so that they follow light and dark.
+
+use super::escape;
+use std::fmt::Write as _;
+
+/// One line of a chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// For the legend.
+    pub name: String,
+    /// x and y; points that are not finite leave a gap.
+    pub points: Vec<(f64, f64)>,
+    /// Drawn dashed: a reference, a limit.
+    pub dashed: bool,
+}
+
+impl Line {
+    /// A solid line.
+    pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.into(), points, dashed: false }
+    }
+
+    /// The same line, dashed.
+    pub fn dashed(mut self) -> Self {
+        self.dashed = true;
+        self
+    }
+}
+
+/// A line chart.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chart {
+    /// Above the chart.
+    pub title: String,
+    /// Quantity and unit along the bottom.
+    pub x_label: String,
+    /// Quantity and unit along the side.
+    pub y_label: String,
+    /// The lines, at most eight of which have colours of their own.
+    pub lines: Vec<Line>,
+    /// Whether the y axis begins at zero even if no value is near.
+    pub from_zero: bool,
+}
+
+const WIDE: f64 = 640.0;
+const HIGH: f64 = 300.0;
+const LEFT: f64 = 70.0;
+const RIGHT: f64 = 14.0;
+const TOP: f64 = 12.0;
+const BOTTOM: f64 = 46.0;
+
+impl Chart {
+    /// The chart as a figure.
+    pub(super) fn html(&self) -> String {
+        let finite =
+            || self.lines.iter().flat_map(|l| &l.points).filter(|(x, y)| x.is_finite() && y.is_finite());
+        let mut out = String::from("<figure class=\"chart\">\n");
+        if !self.title.is_empty() {
+            let _ = writeln!(out, "<figcaption class=\"title\">{}</figcaption>", escape(&self.title));
+        }
+        if finite().next().is_none() {
+            out.push_str("<p class=\"empty\">There is nothing to draw.</p>\n</figure>\n");
+            return out;
+        }
+        let range = |values: Vec<f64>| {
+            let lo = values.iter().copied().fold(f64::INFINITY, f64::min);
+            let hi = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            if hi > lo { (lo, hi) } else { (lo - 0.5 * lo.abs().max(1.0), hi + 0.5 * hi.abs().max(1.0)) }
+        };
+        let (x_lo, x_hi) = range(finite().map(|p| p.0).collect());
+        let mut ys: Vec<f64> = finite().map(|p| p.1).collect();
+        if self.from_zero {
+            ys.push(0.0);
+        }
+        let (y_lo, y_hi) = range(ys);
+        let y_ticks = ticks(y_lo, y_hi, 5);
+        let (y_lo, y_hi) = (y_lo.min(y_ticks[0]), y_hi.max(y_ticks[y_ticks.len() - 1]));
+        let x_ticks = ticks(x_lo, x_hi, 7);
+        let px = |x: f64| LEFT + (x - x_lo) / (x_hi - x_lo) * (WIDE - LEFT - RIGHT);
+        let py = |y: f64| HIGH - BOTTOM - (y - y_lo) / (y_hi - y_lo) * (HIGH - TOP - BOTTOM);
+
+        let _ = writeln!(
+            out,
+            "<svg viewBox=\"0 0 {WIDE} {HIGH}\" role=\"img\" aria-label=\"{}\">",
+            escape(&format!("{}: {} over {}", self.title, self.y_label, self.x_label))
+        );
+        for &y in &y_ticks {
+            let at = py(y);
+            let _ = writeln!(
+                out,
+                "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
+                 <text class=\"tick\" text-anchor=\"end\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                WIDE - RIGHT,
+                LEFT - 7.0,
+                at + 4.0,
+                number(y, y_hi - y_lo)
+            );
+        }
+        for &x in x_ticks.iter().filter(|x| **x >= x_lo && **x <= x_hi) {
+            let at = px(x);
+            let _ = writeln!(
+                out,
+                "<line class=\"grid\" x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{:.1}\" y2=\"{:.1}\"/>\
+                 <text class=\"tick\" text-anchor=\"middle\" x=\"{at:.1}\" y=\"{:.1}\">{}</text>",
+                HIGH - BOTTOM,
+                HIGH - BOTTOM + 4.0,
+                HIGH - BOTTOM + 18.0,
+                number(x, x_hi - x_lo)
+            );
+        }
+        let _ = writeln!(
+            out,
+            "<line class=\"axis\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{:.1}\" y2=\"{:.1}\"/>",
+            WIDE - RIGHT,
+            HIGH - BOTTOM,
+            HIGH - BOTTOM
+        );
+        let _ = writeln!(
+            out,
+            "<text class=\"name\" text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\
+             <text class=\"name\" text-anchor=\"middle\" transform=\"translate(16 {:.1}) rotate(-90)\">{}</text>",
+            0.5 * (LEFT + WIDE - RIGHT),
+            HIGH - 8.0,
+            escape(&self.x_label),
+            0.5 * (TOP + HIGH - BOTTOM),
+            escape(&self.y_label)
+        );
+        for (k, line) in self.lines.iter().enumerate() {
+            let mut path = String::new();
+            let mut pen_down = false;
+            for &(x, y) in &line.points {
+                if !(x.is_finite() && y.is_finite()) {
+                    pen_down = false;
+                    continue;
+                }
+                let _ = write!(path, "{}{:.1} {:.1}", if pen_down { "L" } else { "M" }, px(x), py(y));
+                pen_down = true;
+            }
+            let dashed = if line.dashed { " dashed" } else { "" };
+            let _ = writeln!(out, "<path class=\"line c{}{dashed}\" d=\"{path}\"/>", k % 8);
+        }
+        out.push_str("</svg>\n");
+        if self.lines.len() > 1 || self.lines.iter().any(|l| !l.name.is_empty()) {
+            out.push_str("<div class=\"legend\">");
+            for (k, line) in self.lines.iter().enumerate() {
+                let dashed = if line.dashed { " dashed" } else { "" };
+                let _ = write!(
+                    out,
+                    "<span><svg viewBox=\"0 0 24 8\"><path class=\"line c{}{dashed}\" d=\"M1 4H23\"/></svg>{}</span>",
+                    k % 8,
+                    escape(&line.name)
+                );
+            }
+            out.push_str("</div>\n");
+        }
+        out.push_str("</figure>\n");
+        out
+    }
+}
+
+/// Round numbers that cover a range: steps of 1, 2 or 5 times a power of ten.
+fn ticks(lo: f64, hi: f64, about: usize) -> Vec<f64> {
+    let raw = (hi - lo) / about as f64;
+    let power = 10f64.powf(raw.log10().floor());
+    let step =
+        [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|s| *s >= raw * 0.999).unwrap_or(raw);
+    let (first, last) = ((lo / step).floor() as i64, (hi / step).ceil() as i64);
+    (first..=last).map(|k| k as f64 * step).collect()
+}
+
+/// A tick's number with as many decimals as the range needs.
+fn number(value: f64, span: f64) -> String {
+    if !(1e-4..1e6).contains(&span) {
+        return format!("{value:.1e}");
+    }
+    let decimals = (1.3 - span.log10()).ceil().clamp(0.0, 6.0) as usize;
+    let text = format!("{value:.decimals$}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if text == "-0" { "0".into() } else { text.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_cover_the_range() {
+        for (lo, hi) in [(0.0, 1.0), (-3.7, 12.2), (0.001, 0.0042), (1e3, 1.3e6)] {
+            let t = ticks(lo, hi, 5);
+            assert!(t[0] <= lo && t[t.len() - 1] >= hi && (3..=9).contains(&t.len()), "{lo} {hi}: {t:?}");
+        }
+        assert_eq!(number(0.5, 1.0), "0.5");
+        assert_eq!(number(20.0, 40.0), "20");
+    }
+
+    #[test]
+    fn a_chart_without_numbers_says_so() {
+        let chart = Chart { lines: vec![Line::new("a", vec![(0.0, f64::NAN)])], ..Chart::default() };
+        assert!(chart.html().contains("nothing to draw"));
+    }
+
+    #[test]
+    fn a_gap_lifts_the_pen() {
+        let points = vec![(0.0, 1.0), (1.0, 2.0), (2.0, f64::NAN), (3.0, 1.0), (4.0, 1.5)];
+        let html = Chart { lines: vec![Line::new("a<b", points)], ..Chart::default() }.html();
+        let path = html.split("class=\"line c0\" d=\"").nth(1).unwrap().split('"').next().unwrap();
+        assert_eq!(path.matches('M').count(), 2);
+        assert!(html.contains("a&lt;b") && !html.contains("NaN"));
+    }
+}

@@ -1,0 +1,82 @@
+//! Which limb a triangle of a body belongs to.
+//!
+//! Arms press cloth against the trunk and thighs meet: there a point of cloth touches two surfaces at once, and
+//! skinned bodies may even overlap. Each limb is asked for its nearest point separately, so both push and the
+//! cloth rests between them instead of jumping from one to the other.
+
+use toile_assets::{Body, Skeleton};
+
+/// Part of each joint: 0 is the trunk. A limb begins at a joint that has a sibling with as many descendants
+/// (left and right), and is not divided further.
+fn joint_parts(skeleton: &Skeleton) -> (Vec<u8>, usize) {
+    let n = skeleton.len();
+    let mut size = vec![1usize; n];
+    for j in (0..n).rev() {
+        if let Some(p) = skeleton.joints[j].parent {
+            size[p] += size[j];
+        }
+    }
+    let mut parts = vec![0u8; n];
+    let mut count = 1;
+    for j in 0..n {
+        let Some(p) = skeleton.joints[j].parent else { continue };
+        if parts[p] != 0 {
+            parts[j] = parts[p];
+        } else if size[j] >= 3 && skeleton.children(p).any(|s| s != j && size[s] == size[j]) && count < 16 {
+            parts[j] = count as u8;
+            count += 1;
+        }
+    }
+    (parts, count)
+}
+
+/// Part of each triangle by the weights of its corners, and how many parts there are.
+pub fn triangle_parts(body: &Body) -> (Vec<u8>, usize) {
+    let (joints, count) = joint_parts(&body.skeleton);
+    let of_triangle = |t: &[u32; 3]| {
+        let mut weight = [0.0f32; 16];
+        for &v in t {
+            for (j, w) in body.skin.row(v as usize) {
+                weight[joints[j as usize] as usize] += w;
+            }
+        }
+        (0..count).max_by(|&a, &b| weight[a].total_cmp(&weight[b]).then(b.cmp(&a))).unwrap_or(0) as u8
+    };
+    (body.mesh.triangles.iter().map(of_triangle).collect(), count)
+}
+
+/// Per triangle, which of its corners lie where parts meet or the surface ends; a nearest point there is no
+/// contact of this part alone.
+pub fn border_corners(triangles: &[[u32; 3]], weld: &[u32], parts: &[u8]) -> Vec<[bool; 3]> {
+    let mut first = vec![u8::MAX; weld.len()];
+    let mut border = vec![false; weld.len()];
+    for (t, part) in triangles.iter().zip(parts) {
+        for &v in t {
+            let v = weld[v as usize] as usize;
+            if first[v] == u8::MAX {
+                first[v] = *part;
+            } else if first[v] != *part {
+                border[v] = true;
+            }
+        }
+    }
+    triangles.iter().map(|t| t.map(|v| border[weld[v as usize] as usize])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toile_assets::builtin;
+
+    #[test]
+    fn the_mannequin_has_a_trunk_and_four_limbs() {
+        let body = builtin::body("mannequin:female").unwrap();
+        let (parts, count) = joint_parts(&body.skeleton);
+        assert_eq!(count, 5);
+        let part = |name: &str| parts[body.skeleton.find(name).unwrap()];
+        assert_eq!(part("skullbase"), 0);
+        assert_ne!(part("l_knee"), part("r_knee"));
+        assert_ne!(part("l_wrist"), 0);
+        assert_eq!(part("l_wrist"), part("l_elbow"));
+    }
+}

@@ -1,0 +1,279 @@
+//! Cloth against bodies and rigid things: which samples touch, where, and how friction holds them.
+
+use super::body::{BodySurface, Nearest};
+use super::collider::Collider;
+use super::constraint::Contact;
+use crate::scene::Scene;
+use crate::settings::Settings;
+use crate::state::State;
+use crate::step::Obstacles;
+use glam::{DAffine3, DMat3, DVec3};
+
+/// What a sample touches.
+#[derive(Clone, Copy, Debug)]
+enum On {
+    Limb(u32),
+    Collider(u32),
+}
+
+/// Where a contact came from and where its sample was when it was measured.
+#[derive(Clone, Copy, Debug)]
+struct Source {
+    on: On,
+    measured_at: DVec3,
+}
+
+/// A moment of a step: everything that is fixed while Newton iterates.
+pub struct Moment<'a> {
+    /// The cloth.
+    pub scene: &'a Scene,
+    /// What is in the way.
+    pub obstacles: &'a Obstacles<'a>,
+    /// Stiffness and distances.
+    pub settings: &'a Settings,
+    /// At the start of the step.
+    pub state: &'a State,
+    /// Length of the step, s.
+    pub h: f64,
+}
+
+/// Contacts of samples, and the memory that makes finding them cheap.
+#[derive(Clone, Debug, Default)]
+pub struct SurfaceContacts {
+    /// Found by [`SurfaceContacts::find`], brought up to date by [`SurfaceContacts::refresh`].
+    pub contacts: Vec<Contact>,
+    sources: Vec<Source>,
+    /// Per sample and limb the triangle last found nearest.
+    seeds: Vec<u32>,
+    /// The limb each sample was nearest to when the garment was put on.
+    homes: Vec<u32>,
+    /// Per vertex a bit for each limb that is near it.
+    limbs_near: Vec<u32>,
+    /// Per vertex half its longest edge: how far the samples between vertices may be.
+    half_edges: Vec<f64>,
+    parts: usize,
+}
+
+/// Farther than this from a surface nothing is looked for, m: more than cloth moves towards a body in a step,
+/// and not so much that a point inside a wrist sees its far side first.
+const SEARCH_M: f64 = 0.03;
+/// Samples that touched last time are looked for deeper.
+const SEARCH_TOUCHING_M: f64 = 0.06;
+/// Samples within this of touching are kept for the later iterations of a step, m.
+const SPARE_M: f64 = 0.008;
+/// A sample that moved farther since it was measured is measured again, m.
+const REMEASURE_M: f64 = 1e-3;
+
+impl Moment<'_> {
+    /// Distance that is kept from surfaces.
+    fn keep(&self) -> f64 {
+        self.settings.skin_m + 0.5 * self.scene.fabric.thickness
+    }
+
+    /// The contact of sample `s` at `y` with surface point `p`, which moved by `motion` in this step.
+    fn contact(&self, s: usize, y: DVec3, p: DVec3, n: DVec3, motion: DVec3, friction: f64) -> Contact {
+        let sample = &self.scene.samples[s];
+        let grip = &self.state.grips[s];
+        let y0 = sample.point(&self.state.x);
+        // Cloth that begins inside comes out at a limited speed, so that a bad start is not an explosion.
+        let gap_start = n.dot(y0 + motion - p);
+        let reach = self.keep().min(gap_start + self.settings.recovery_speed * self.h);
+        let k = self.settings.contact_stiffness * sample.area;
+        let offset = n.dot(p) + reach;
+        let depth = (offset - n.dot(y)).max(0.0);
+        let held = if grip.touching { grip.stretch } else { DVec3::ZERO };
+        Contact {
+            v: [sample.v[0], sample.v[1], sample.v[2], sample.v[0]],
+            w: [sample.w[0], sample.w[1], sample.w[2], 0.0],
+            n,
+            offset,
+            reach,
+            k,
+            anchor: y0 + motion - held,
+            k_t: 0.5 * k,
+            friction,
+            limit: friction * k * depth,
+            sample: s as u32,
+            m: DMat3::ZERO,
+        }
+    }
+
+    /// A rigid collider at the start and the end of the substep.
+    fn places(&self, c: &Collider) -> (DAffine3, DAffine3) {
+        let (from, to) = (c.world_from_local_before, c.world_from_local);
+        let at = |share: f64| if from == to { to } else { blend(&from, &to, share) };
+        (at(self.obstacles.shares.0), at(self.obstacles.shares.1))
+    }
+}
+
+/// Between two nearby rigid transforms.
+fn blend(a: &DAffine3, b: &DAffine3, share: f64) -> DAffine3 {
+    let (_, qa, ta) = a.to_scale_rotation_translation();
+    let (_, qb, tb) = b.to_scale_rotation_translation();
+    DAffine3::from_rotation_translation(qa.slerp(qb, share), ta.lerp(tb, share))
+}
+
+impl SurfaceContacts {
+    /// Room for a scene.
+    pub fn new(scene: &Scene) -> Self {
+        let mut half_edges = vec![0.0f64; scene.len()];
+        for (e, l) in scene.edges.iter().zip(&scene.edge_lengths) {
+            for &v in e {
+                half_edges[v as usize] = half_edges[v as usize].max(0.5 * l);
+            }
+        }
+        Self { half_edges, limbs_near: vec![0; scene.len()], ..Self::default() }
+    }
+
+    /// Prepares for a body and notes which limb each sample lies on.
+    pub fn expect_body(&mut self, scene: &Scene, x: &[DVec3], body: &BodySurface) {
+        self.parts = body.parts();
+        self.seeds = vec![u32::MAX; scene.samples.len() * self.parts];
+        self.homes = scene.samples.iter().map(|s| body.nearest_part(s.point(x)) as u32).collect();
+    }
+
+    /// Finds all contacts at the first iterate.
+    pub fn find(&mut self, now: &Moment<'_>, x: &[DVec3]) {
+        self.contacts.clear();
+        self.sources.clear();
+        if let Some(body) = now.obstacles.body {
+            self.limbs_near.fill(0);
+            for s in 0..now.scene.samples.len() {
+                self.find_on_body(now, body, s, x);
+            }
+        }
+        for (c, collider) in now.scene.colliders.iter().enumerate() {
+            let (start, end) = now.places(collider);
+            let local_from_end = end.inverse();
+            let friction = collider.friction.unwrap_or(now.scene.fabric.friction);
+            for s in 0..now.scene.samples.len() {
+                let y = now.scene.samples[s].point(x);
+                let local = local_from_end.transform_point3(y);
+                let (d, n) = collider.shape.distance(local);
+                if d > now.keep() + SPARE_M {
+                    continue;
+                }
+                let n = end.transform_vector3(n);
+                let p = y - n * d;
+                let motion = p - start.transform_point3(local_from_end.transform_point3(p));
+                let mut contact = now.contact(s, y, p, n, motion, friction);
+                self.remember_pressure(now, &mut contact);
+                self.push(contact, On::Collider(c as u32), y);
+            }
+        }
+    }
+
+    /// The first iterate flies freely into what it rested on: its pressure says less than the last step's.
+    fn remember_pressure(&self, now: &Moment<'_>, contact: &mut Contact) {
+        let grip = &now.state.grips[contact.sample as usize];
+        if grip.touching {
+            contact.limit = contact.friction * grip.normal_force;
+        }
+    }
+
+    fn push(&mut self, contact: Contact, on: On, measured_at: DVec3) {
+        self.contacts.push(contact);
+        self.sources.push(Source { on, measured_at });
+    }
+
+    fn find_on_body(&mut self, now: &Moment<'_>, body: &BodySurface, s: usize, x: &[DVec3]) {
+        let sample = &now.scene.samples[s];
+        let is_vertex = s < now.scene.len();
+        let y = sample.point(x);
+        let keep = now.keep();
+        let radius = if now.state.grips[s].touching { SEARCH_TOUCHING_M } else { SEARCH_M };
+        let near = if is_vertex {
+            u32::MAX
+        } else {
+            sample.v.iter().fold(0, |bits, &v| bits | self.limbs_near[v as usize])
+        };
+        if near == 0 {
+            return;
+        }
+        let home = self.homes[s] as usize;
+        let mut own: Option<(f64, DVec3)> = None;
+        for k in 0..self.parts {
+            // The sample's own limb first.
+            let part = if k == 0 { home } else { k - usize::from(k <= home) };
+            if near & (1 << part) == 0 {
+                continue;
+            }
+            let seed = self.seeds[s * self.parts + part];
+            let seed = (seed != u32::MAX).then_some(seed);
+            // Vertices look farther on behalf of the samples between them.
+            let far = if is_vertex { radius + self.half_edges[s] } else { radius };
+            let Some((found, inside)) = body.nearest_on(part, y, far, seed) else {
+                self.seeds[s * self.parts + part] = u32::MAX;
+                continue;
+            };
+            self.seeds[s * self.parts + part] = found.triangle;
+            if is_vertex {
+                self.limbs_near[s] |= 1 << part;
+            }
+            let gap = (y - found.point).dot(found.normal);
+            if !inside || gap > keep + SPARE_M || found.point.distance_squared(y) > radius * radius {
+                continue;
+            }
+            let motion = body.motion(&found);
+            let mut contact = now.contact(s, y, found.point, found.normal, motion, now.scene.fabric.friction);
+            self.remember_pressure(now, &mut contact);
+            if part == home {
+                let y0 = sample.point(&now.state.x);
+                own = Some((found.normal.dot(y0 + motion - found.point), found.normal));
+            } else if !soften(&mut contact, own, keep) {
+                continue;
+            }
+            self.push(contact, On::Limb(part as u32), y);
+        }
+    }
+
+    /// Brings the contacts up to date with a later iterate: those that moved are measured again.
+    pub fn refresh(&mut self, now: &Moment<'_>, x: &[DVec3]) {
+        for (contact, source) in self.contacts.iter_mut().zip(&mut self.sources) {
+            let s = contact.sample as usize;
+            let y = contact.point(x);
+            if y.distance_squared(source.measured_at) > REMEASURE_M * REMEASURE_M {
+                let fresh = match source.on {
+                    On::Limb(part) => now.obstacles.body.and_then(|body| {
+                        let seed = &mut self.seeds[s * self.parts + part as usize];
+                        let hint = (*seed != u32::MAX).then_some(*seed);
+                        let (found, inside) = body.nearest_on(part as usize, y, SEARCH_TOUCHING_M, hint)?;
+                        *seed = found.triangle;
+                        let motion = body.motion(&found);
+                        let Nearest { point, normal, .. } = found;
+                        inside.then(|| now.contact(s, y, point, normal, motion, contact.friction))
+                    }),
+                    On::Collider(c) => {
+                        let collider = &now.scene.colliders[c as usize];
+                        let (start, end) = now.places(collider);
+                        let (d, n) = collider.distance(&end, y);
+                        let p = y - n * d;
+                        let motion = p - start.transform_point3(end.inverse().transform_point3(p));
+                        Some(now.contact(s, y, p, n, motion, contact.friction))
+                    }
+                };
+                if let Some(fresh) = fresh {
+                    // Softening was decided when the step began.
+                    *contact = Contact { k: contact.k, k_t: contact.k_t, ..fresh };
+                }
+                source.measured_at = y;
+            }
+            contact.limit = contact.friction * contact.k * contact.depth(y).max(0.0);
+        }
+    }
+}
+
+/// Weakens the contact of another limb than the sample's own where the two squeeze it. Flesh would give way
+/// where these bodies cannot, so the other limb presses softly, not at all once the cloth lies on its own, and
+/// does not drag. Returns whether anything is left of it.
+fn soften(contact: &mut Contact, own: Option<(f64, DVec3)>, keep: f64) -> bool {
+    let Some((gap, normal)) = own else { return true };
+    if contact.n.dot(normal) >= 0.0 || gap >= 3.0 * keep {
+        return true;
+    }
+    contact.k *= 0.1 * (gap / keep).clamp(0.0, 1.0).powi(2);
+    contact.k_t = 0.5 * contact.k;
+    contact.friction = 0.0;
+    contact.limit = 0.0;
+    contact.k > 0.0
+}
