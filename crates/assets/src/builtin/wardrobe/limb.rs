@@ -33,7 +33,7 @@ impl Limb {
             middle: DVec3::ZERO,
         };
         limb.middle = world_from_limb.transpose() * (middle - first);
-        let local: Vec<[DVec3; 3]> = triangles.iter().map(|t| t.map(|p| limb.from_world(p))).collect();
+        let local: Vec<[DVec3; 3]> = triangles.iter().map(|t| t.map(|p| limb.in_limb(p))).collect();
         limb.shell = Shell::around(&local, 0.0);
         limb
     }
@@ -47,13 +47,13 @@ impl Limb {
     }
 
     /// Into the limb's frame.
-    pub fn from_world(&self, p: DVec3) -> DVec3 {
+    pub fn in_limb(&self, p: DVec3) -> DVec3 {
         let q = self.world_from_limb.transpose() * (p - self.origin);
         q - self.bend(q.y)
     }
 
     /// Out of the limb's frame.
-    pub fn to_world(&self, q: DVec3) -> DVec3 {
+    pub fn in_world(&self, q: DVec3) -> DVec3 {
         self.origin + self.world_from_limb * (q + self.bend(q.y))
     }
 

@@ -10,7 +10,7 @@ use glam::DVec3;
 use std::collections::BTreeMap;
 
 /// How much of an edge's error one round takes back: under one, because edges disagree.
-const STIFFNESS: f64 = 0.5;
+const STIFFNESS: f64 = 0.3;
 
 /// Slides the vertices for which `free` holds, each at its own level of the shell.
 pub fn slide(cut: &Cut, positions: &mut [DVec3], shell: &Shell, free: &[bool], rounds: usize) {

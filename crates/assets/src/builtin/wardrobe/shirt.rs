@@ -110,7 +110,7 @@ fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
     // Every vertex slides at the level where it was laid: sleeves above the arm, the rest above the
     // trunk. Where arm and trunk meet, none may enter the other either.
     let side = |p: DVec3| if p.x < 0.0 { MIRROR } else { DVec3::ONE };
-    let on_sleeve = |p: DVec3| arm.from_world(p * side(p));
+    let on_sleeve = |p: DVec3| arm.in_limb(p * side(p));
     let levels: Vec<f64> = positions
         .iter()
         .zip(&sleeve_only)
@@ -121,13 +121,13 @@ fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
             let p = shell.bring(p, levels[v]);
             let q = on_sleeve(p);
             let clear = q.y > 0.03 || arm.shell.level(q) >= 0.0;
-            return if clear { p } else { arm.to_world(arm.shell.bring(q, 0.0)) * side(p) };
+            return if clear { p } else { arm.in_world(arm.shell.bring(q, 0.0)) * side(p) };
         }
         let p = if shell.level(p) < 0.0 { shell.bring(p, 0.0) } else { p };
         let q = on_sleeve(p);
         // Sleeves may come nearer to the arm, never farther: that way they cannot buckle.
         let level = arm.shell.level(q).clamp(0.0, levels[v]);
-        arm.to_world(arm.shell.bring(q, level)) * side(p)
+        arm.in_world(arm.shell.bring(q, level)) * side(p)
     });
     cut.sew(&pattern, cutting.name, &positions, &[])
 }

@@ -34,7 +34,7 @@ impl Sleeve {
     /// Drafts the sleeve for an arm and an armhole. The cuff ends `short_of_wrist` above the wrist.
     pub fn new(arm: &Limb, armhole: &Armhole, short_of_wrist: f64) -> Self {
         let lengths = armhole.edges.map(PanelEdge::length);
-        let shoulder_y = arm.from_world((armhole.place)(0, 1.0)).y;
+        let shoulder_y = arm.in_limb((armhole.place)(0, 1.0)).y;
         let cuff_y = short_of_wrist - arm.length;
         let mut sleeve = Self { half: [0.0; 2], cap_height: 0.10, length: 0.0, base_y: 0.0 };
         // The ring that fits the arm depends on how far down the cap reaches, and the other way round.
@@ -99,7 +99,7 @@ impl Sleeve {
             let height = cap[k].y + (cap[k + 1].y - cap[k].y) * part;
             let share = (k as f64 + part) / (cap.len() - 1) as f64;
             // Panel +X is the back of the arm.
-            (arm.from_world((armhole.place)(usize::from(x > 0.0), share)), height)
+            (arm.in_limb((armhole.place)(usize::from(x > 0.0), share)), height)
         };
         // Under the arm the sleeve does not follow the arm but hangs from the armhole: this is how far
         // the ring at the underarm is from where the armhole and the cap's height would put it.
@@ -120,12 +120,12 @@ impl Sleeve {
         move |p| {
             if p.y <= 0.0 {
                 let half = wide + (cuff - wide) * (-p.y / total);
-                return arm.to_world(ring(p.x / half, p.y));
+                return arm.in_world(ring(p.x / half, p.y));
             }
             // The cap: straight lines from the armhole down to the ring at the underarm.
             let (top, height) = hole(p.x);
             let foot = ring((p.x / wide).clamp(-1.0, 1.0), 0.0);
-            arm.to_world(foot.lerp(top, (p.y / height.max(1e-6)).min(1.0)))
+            arm.in_world(foot.lerp(top, (p.y / height.max(1e-6)).min(1.0)))
         }
     }
 }
