@@ -46,8 +46,8 @@ pub struct Scene {
     pub membrane: Vec<membrane::Element>,
     /// Inner edges.
     pub hinges: Vec<bending::Hinge>,
-    /// Bending per triangle.
-    pub bending: Vec<bending::Element>,
+    /// Bending as a function of the angles.
+    pub bending: bending::Operator,
     /// Rest angle per hinge, zero for cloth cut flat.
     pub rest_angles: Vec<f64>,
     /// Points tested against bodies: first one per vertex, in order, then edge middles and centres.
@@ -251,7 +251,7 @@ fn bending_elements(
     triangle_edges: &[[(u32, bool); 3]],
     fabric: &Fabric,
     kind: Bending,
-) -> (Vec<bending::Hinge>, Vec<bending::Element>) {
+) -> (Vec<bending::Hinge>, bending::Operator) {
     let mut hinges = Vec::new();
     let mut hinge_of_edge = vec![bending::NONE; topology.edges.len()];
     for (e, edge) in topology.edges.iter().enumerate() {
@@ -263,25 +263,63 @@ fn bending_elements(
     }
     let rigidity = bending::Rigidity { weft: fabric.bend_weft, warp: fabric.bend_warp };
     let flat = Unfolding { mesh, rest, topology, triangle_edges, hinge_of_edge: &hinge_of_edge };
-    let elements = (0..mesh.triangles.len())
-        .map(|t| {
-            let area = 0.5 * (rest[t][1] - rest[t][0]).perp_dot(rest[t][2] - rest[t][0]);
-            match kind {
-                Bending::Curvature => {
-                    let stencils = flat.complete(t);
-                    let k = bending::curvature_stiffness(area, stencils.map(|s| s.map(|s| s.1)), rigidity);
-                    bending::Element { hinges: stencils.map(|s| s.map_or(bending::NONE, |s| s.0)), k }
-                }
-                Bending::Hinge => {
-                    let stencils = flat.own(t, &rest[t]);
-                    let k = bending::hinge_stiffness(area, stencils.map(|s| s.map(|s| s.1)), rigidity);
-                    bending::Element { hinges: stencils.map(|s| s.map_or(bending::NONE, |s| s.0)), k }
+    let area = |t: usize| 0.5 * (rest[t][1] - rest[t][0]).perp_dot(rest[t][2] - rest[t][0]);
+    let mut op = bending::Operator::default();
+    let mut rows = Vec::new();
+    for t in 0..mesh.triangles.len() {
+        let stencils = match kind {
+            Bending::Curvature => flat.complete(t),
+            Bending::Hinge => flat.own(t, &rest[t]),
+        };
+        let hinges = stencils.map(|s| s.map_or(bending::NONE, |s| s.0));
+        let stencils = stencils.map(|s| s.map(|s| s.1));
+        let k = match kind {
+            Bending::Curvature => bending::curvature_stiffness(area(t), stencils, rigidity),
+            Bending::Hinge => bending::hinge_stiffness(area(t), stencils, rigidity),
+        };
+        op.elements.push(bending::Element { hinges, k });
+        rows.push(bending::curvature_rows(stencils));
+    }
+    if kind == Bending::Curvature {
+        for edge in &topology.edges {
+            let [Some(s), Some(t)] = edge.triangles.map(|t| t.map(|t| t as usize)) else { continue };
+            let along = |t: usize| {
+                let corner = |v: u32| (0..3).find(|&k| mesh.triangles[t][k] == v).map(|k| rest[t][k]);
+                Some(corner(edge.ends[1])? - corner(edge.ends[0])?)
+            };
+            // Across a seam the threads turn and the curvature may jump.
+            let (Some(a), Some(b)) = (along(s), along(t)) else { continue };
+            if a.distance(b) > 1e-4 * a.length() {
+                continue;
+            }
+            let weight = STABILITY * 0.5 * (area(s) + area(t));
+            let mut hinges = [bending::NONE; 6];
+            let mut jump = [[0.0; 6]; 3];
+            let mut used = 0;
+            for (t, sign) in [(s, 1.0), (t, -1.0)] {
+                for k in 0..3 {
+                    let h = op.elements[t].hinges[k];
+                    if h == bending::NONE {
+                        continue;
+                    }
+                    let at = hinges[..used].iter().position(|&o| o == h).unwrap_or(used);
+                    used = used.max(at + 1);
+                    hinges[at] = h;
+                    for c in 0..3 {
+                        let scale = (weight * rigidity.by_component()[c]).sqrt();
+                        jump[c][at] += sign * scale * rows[t][c][k];
+                    }
                 }
             }
-        })
-        .collect();
-    (hinges, elements)
+            op.jumps.push(bending::Jump { hinges, rows: jump });
+        }
+    }
+    (hinges, op)
 }
+
+/// Weight of the jumps of curvature against the curvature itself. Measured on the heavy cantilever Γ = 5 with 40
+/// cells, error of the drop on right / alternating meshes: 0 → 0.1 / 25 %, 1 → 0.1 / 7 %, 4 → 0.5 / 2 %.
+const STABILITY: f64 = 8.0;
 
 /// A hinge and its four flat points: ends of the edge, the vertex on this side, the vertex beyond.
 type Stencil = (u32, [DVec2; 4]);

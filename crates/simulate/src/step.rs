@@ -144,13 +144,6 @@ pub fn substep(
         (worst, moved) = farthest(&ws.move_);
         moved *= share;
         let mean = share * mean_move(scene, &ws.move_);
-        if std::env::var("DBG").is_ok() {
-            eprintln!(
-                "h {h:.5} it {iteration} lin {steps} moved {moved:.2e} mean {mean:.2e} at {worst} share {share} slope {slope:.2e} E {energy:.4e} contacts {} active {}",
-                ws.contacts.len(),
-                ws.system.contacts.len()
-            );
-        }
         if !moved.is_finite() {
             return Err(Failure { cause: "not finite", vertex: worst });
         }

@@ -4,7 +4,6 @@
 //! are `wᵢ wⱼ M`: both are multiplied, never assembled, so contacts that come and go cost nothing symbolic.
 
 use crate::contact::constraint::Contact;
-use crate::energy::bending;
 use crate::energy::membrane::outer;
 use crate::scene::Scene;
 use glam::{DMat3, DVec3};
@@ -33,14 +32,6 @@ impl System {
     /// Room for a scene.
     pub fn new(scene: &Scene) -> Self {
         let n = scene.len();
-        let mut hinge_diagonal = vec![0.0; scene.hinges.len()];
-        for el in &scene.bending {
-            for i in 0..3 {
-                if el.hinges[i] != bending::NONE {
-                    hinge_diagonal[el.hinges[i] as usize] += el.k[i];
-                }
-            }
-        }
         Self {
             diagonal: vec![DMat3::ZERO; n],
             edges: vec![DMat3::ZERO; scene.edges.len()],
@@ -50,7 +41,7 @@ impl System {
             preconditioner: vec![DMat3::ZERO; n],
             hinge_in: vec![0.0; scene.hinges.len()],
             hinge_out: vec![0.0; scene.hinges.len()],
-            hinge_diagonal,
+            hinge_diagonal: scene.bending.diagonal(scene.hinges.len()),
         }
     }
 
@@ -70,15 +61,8 @@ impl System {
             let [a, b, c, d] = h.v.map(|i| p[i as usize]);
             *t = g[0].dot(a) + g[1].dot(b) + g[2].dot(c) + g[3].dot(d);
         }
-        self.hinge_out.fill(0.0);
-        for el in &scene.bending {
-            let m = el.multiply(el.gather(&self.hinge_in));
-            for i in 0..3 {
-                if el.hinges[i] != bending::NONE {
-                    self.hinge_out[el.hinges[i] as usize] += m[i];
-                }
-            }
-        }
+        let hinge_in = &self.hinge_in;
+        scene.bending.apply(|h| hinge_in[h], &mut self.hinge_out);
         for ((h, g), m) in scene.hinges.iter().zip(&self.angle_gradients).zip(&self.hinge_out) {
             let m = m * self.bending_scale;
             for k in 0..4 {
