@@ -1,6 +1,8 @@
 //! Garments cut for a real body, carried through a stride. Runs only where `TOILE_DATA` names the folder;
 //! with `TOILE_LOOK` naming another, the posed meshes are left there as OBJ files.
 
+#![allow(clippy::disallowed_methods)] // it reports how long things take
+
 use glam::{Quat, Vec3};
 use serde_json::Value;
 use std::path::Path;

@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p toile-simulate --example sphere -- 28 [substeps per frame]`
 
+#![allow(clippy::disallowed_methods)] // it reports how long things take
+
 use glam::{DAffine3, DVec3};
 use std::time::Instant;
 use toile_simulate::contact::collider::{Collider, Shape};
