@@ -264,7 +264,8 @@ fn bending_elements(
     let rigidity = bending::Rigidity { weft: fabric.bend_weft, warp: fabric.bend_warp };
     let flat = Unfolding { mesh, rest, topology, triangle_edges, hinge_of_edge: &hinge_of_edge };
     let area = |t: usize| 0.5 * (rest[t][1] - rest[t][0]).perp_dot(rest[t][2] - rest[t][0]);
-    let mut op = bending::Operator::default();
+    let mut elements: Vec<bending::Element> = Vec::new();
+    let mut jumps = Vec::new();
     let mut rows = Vec::new();
     for t in 0..mesh.triangles.len() {
         let stencils = match kind {
@@ -277,7 +278,7 @@ fn bending_elements(
             Bending::Curvature => bending::curvature_stiffness(area(t), stencils, rigidity),
             Bending::Hinge => bending::hinge_stiffness(area(t), stencils, rigidity),
         };
-        op.elements.push(bending::Element { hinges, k });
+        elements.push(bending::Element { hinges, k });
         rows.push(bending::curvature_rows(stencils));
     }
     if kind == Bending::Curvature {
@@ -293,27 +294,28 @@ fn bending_elements(
                 continue;
             }
             let weight = STABILITY * 0.5 * (area(s) + area(t));
-            let mut hinges = [bending::NONE; 6];
+            let mut beside = [bending::NONE; 6];
             let mut jump = [[0.0; 6]; 3];
             let mut used = 0;
             for (t, sign) in [(s, 1.0), (t, -1.0)] {
                 for k in 0..3 {
-                    let h = op.elements[t].hinges[k];
+                    let h: u32 = elements[t].hinges[k];
                     if h == bending::NONE {
                         continue;
                     }
-                    let at = hinges[..used].iter().position(|&o| o == h).unwrap_or(used);
+                    let at = beside[..used].iter().position(|&o| o == h).unwrap_or(used);
                     used = used.max(at + 1);
-                    hinges[at] = h;
+                    beside[at] = h;
                     for c in 0..3 {
                         let scale = (weight * rigidity.by_component()[c]).sqrt();
                         jump[c][at] += sign * scale * rows[t][c][k];
                     }
                 }
             }
-            op.jumps.push(bending::Jump { hinges, rows: jump });
+            jumps.push(bending::Jump { hinges: beside, rows: jump });
         }
     }
+    let op = bending::Operator::new(hinges.len(), &elements, &jumps);
     (hinges, op)
 }
 

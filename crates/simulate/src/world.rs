@@ -264,7 +264,7 @@ fn check_distance(body: &Body, garment: &Garment, surface: &BodySurface) -> Resu
         f64::from((hi - lo).length())
     };
     let (own, other) = (size(&garment.sim), size(&body.mesh));
-    if nearest > 0.3 || !(own < 20.0 * other) || !(own > 0.02 * other) {
+    if nearest > 0.3 || !(0.02 * other..20.0 * other).contains(&own) {
         return Err(Error::Scene(format!(
             "garment `{}` is {own:.2} m across and {nearest:.2} m away from body `{}`, which is {other:.2} m across: \
              place it around the body in its rest pose and give both in metres",

@@ -29,19 +29,6 @@ pub struct Element {
     pub k: [f64; 6],
 }
 
-impl Element {
-    /// `K θ` for the three hinges, zero where there is none.
-    #[inline]
-    pub fn multiply(&self, t: [f64; 3]) -> [f64; 3] {
-        let k = &self.k;
-        [
-            k[0] * t[0] + k[3] * t[1] + k[5] * t[2],
-            k[3] * t[0] + k[1] * t[1] + k[4] * t[2],
-            k[5] * t[0] + k[4] * t[1] + k[2] * t[2],
-        ]
-    }
-}
-
 /// Bending rigidities per width, N·m: curvature along the weft, along the warp.
 #[derive(Clone, Copy, Debug)]
 pub struct Rigidity {
@@ -193,81 +180,87 @@ pub struct Jump {
     pub rows: [[f64; 6]; 3],
 }
 
-impl Jump {
-    #[inline]
-    fn jumps(&self, t: impl Fn(usize) -> f64) -> [f64; 3] {
-        let q = self.hinges.map(|h| if h == NONE { 0.0 } else { t(h as usize) });
-        self.rows.map(|r| (0..6).map(|k| r[k] * q[k]).sum())
-    }
-}
-
-/// `K` of a whole garment, as a function of its angles.
+/// `K` of a whole garment: a constant sparse matrix over its hinges, row by row.
 #[derive(Clone, Debug, Default)]
 pub struct Operator {
-    /// One per triangle.
-    pub elements: Vec<Element>,
-    /// One per inner edge of a panel.
-    pub jumps: Vec<Jump>,
+    starts: Vec<u32>,
+    columns: Vec<u32>,
+    values: Vec<f64>,
 }
 
 impl Operator {
-    /// `out = K t`.
-    #[inline]
-    pub fn apply(&self, t: impl Fn(usize) -> f64, out: &mut [f64]) {
-        out.fill(0.0);
-        for el in &self.elements {
-            let m = el.multiply(el.hinges.map(|h| if h == NONE { 0.0 } else { t(h as usize) }));
+    /// Sums up triangles and jumps.
+    pub fn new(hinges: usize, elements: &[Element], jumps: &[Jump]) -> Self {
+        let mut entries: Vec<(u32, u32, f64)> = Vec::new();
+        for el in elements {
+            let k = &el.k;
+            let full = [[k[0], k[3], k[5]], [k[3], k[1], k[4]], [k[5], k[4], k[2]]];
             for i in 0..3 {
-                if el.hinges[i] != NONE {
-                    out[el.hinges[i] as usize] += m[i];
+                for j in 0..3 {
+                    entries.push((el.hinges[i], el.hinges[j], full[i][j]));
                 }
             }
         }
-        for j in &self.jumps {
-            let u = j.jumps(&t);
-            for k in 0..6 {
-                if j.hinges[k] != NONE {
-                    out[j.hinges[k] as usize] +=
-                        u[0] * j.rows[0][k] + u[1] * j.rows[1][k] + u[2] * j.rows[2][k];
+        for jump in jumps {
+            for i in 0..6 {
+                for j in 0..6 {
+                    let value = jump.rows.iter().map(|r| r[i] * r[j]).sum();
+                    entries.push((jump.hinges[i], jump.hinges[j], value));
                 }
             }
+        }
+        entries.retain(|e| e.0 != NONE && e.1 != NONE && e.2 != 0.0);
+        // A stable sort, so that sums are formed in one order.
+        entries.sort_by_key(|e| (e.0, e.1));
+        let mut op = Self { starts: vec![0; hinges + 1], ..Self::default() };
+        let mut last = None;
+        for (i, j, value) in entries {
+            if last == Some((i, j)) {
+                if let Some(v) = op.values.last_mut() {
+                    *v += value;
+                }
+            } else {
+                op.columns.push(j);
+                op.values.push(value);
+                op.starts[i as usize + 1] += 1;
+                last = Some((i, j));
+            }
+        }
+        for i in 0..hinges {
+            op.starts[i + 1] += op.starts[i];
+        }
+        op
+    }
+
+    /// Row `h` of `K t`.
+    #[inline]
+    fn row(&self, h: usize, t: &impl Fn(usize) -> f64) -> f64 {
+        let range = self.starts[h] as usize..self.starts[h + 1] as usize;
+        self.columns[range.clone()].iter().zip(&self.values[range]).map(|(c, k)| k * t(*c as usize)).sum()
+    }
+
+    /// `out = K t`.
+    #[inline]
+    pub fn apply(&self, t: impl Fn(usize) -> f64, out: &mut [f64]) {
+        for (h, out) in out.iter_mut().enumerate() {
+            *out = self.row(h, &t);
         }
     }
 
     /// `tᵀ K t`.
     #[inline]
     fn quadratic(&self, t: impl Fn(usize) -> f64) -> f64 {
-        let mut sum = 0.0;
-        for el in &self.elements {
-            let q = el.hinges.map(|h| if h == NONE { 0.0 } else { t(h as usize) });
-            let m = el.multiply(q);
-            sum += m[0] * q[0] + m[1] * q[1] + m[2] * q[2];
-        }
-        for j in &self.jumps {
-            let u = j.jumps(&t);
-            sum += u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
-        }
-        sum
+        (0..self.starts.len() - 1).map(|h| t(h) * self.row(h, &t)).sum()
     }
 
     /// The diagonal of `K`.
-    pub fn diagonal(&self, hinges: usize) -> Vec<f64> {
-        let mut d = vec![0.0; hinges];
-        for el in &self.elements {
-            for i in 0..3 {
-                if el.hinges[i] != NONE {
-                    d[el.hinges[i] as usize] += el.k[i];
-                }
-            }
-        }
-        for j in &self.jumps {
-            for k in 0..6 {
-                if j.hinges[k] != NONE {
-                    d[j.hinges[k] as usize] += j.rows.iter().map(|r| r[k] * r[k]).sum::<f64>();
-                }
-            }
-        }
-        d
+    pub fn diagonal(&self) -> Vec<f64> {
+        (0..self.starts.len() - 1)
+            .map(|h| {
+                let range = self.starts[h] as usize..self.starts[h + 1] as usize;
+                range.filter(|&k| self.columns[k] as usize == h).map(|k| self.values[k]).sum()
+            })
+            .collect()
     }
 }
 
@@ -337,7 +330,7 @@ mod tests {
         let theta = [0, 1, 2]
             .map(|i| gradient_jump(rest[(i + 1) % 3], rest[(i + 2) % 3], rest[i], across[i].unwrap(), z));
         let el = Element { hinges: [0, 1, 2], k };
-        let op = Operator { elements: vec![el], jumps: vec![] };
+        let op = Operator::new(3, &[el], &[]);
         let e = energy(&op, &theta, &[0.0; 3], &[0.0; 3], 0.0);
         let expected = 0.5 * area * (2.0 * a * a + 2.0 * 6f64.sqrt() * b * b + 3.0 * c * c);
         assert!((e / expected - 1.0).abs() < 1e-9, "{e} {expected}");

@@ -39,7 +39,7 @@ impl Element {
         let (a, b) = (rest[1] - rest[0], rest[2] - rest[0]);
         let det = a.perp_dot(b);
         let area = 0.5 * det.abs();
-        if !(area > 1e-14) {
+        if area.is_nan() || area <= 1e-14 {
             return None;
         }
         // Rows of the inverse of [a b]: gradients of the second and third shape function.
@@ -230,7 +230,7 @@ mod tests {
             for i in 0..3 {
                 for k in 0..3 {
                     let eps = 1e-7;
-                    let mut at = |d: f64| {
+                    let at = |d: f64| {
                         let mut y = x.clone();
                         y[i][k] += d;
                         (energy(&el, &y, before, rate), gradient(&el, &y, before, rate))

@@ -43,13 +43,13 @@ pub fn solve(
     w.p.copy_from_slice(&w.z);
     let mut rz = dot(&w.r, &w.z);
     let stop = rz * tolerance * tolerance;
-    if !(rz > 0.0) {
+    if rz.is_nan() || rz <= 0.0 {
         return 0;
     }
     for k in 1..=max {
         system.multiply(scene, &w.p, &mut w.ap);
         let pap = dot(&w.p, &w.ap);
-        if !(pap > 0.0) {
+        if pap.is_nan() || pap <= 0.0 {
             return k;
         }
         let alpha = rz / pap;

@@ -41,7 +41,7 @@ impl System {
             preconditioner: vec![DMat3::ZERO; n],
             hinge_in: vec![0.0; scene.hinges.len()],
             hinge_out: vec![0.0; scene.hinges.len()],
-            hinge_diagonal: scene.bending.diagonal(scene.hinges.len()),
+            hinge_diagonal: scene.bending.diagonal(),
         }
     }
 
