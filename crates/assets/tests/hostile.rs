@@ -2,6 +2,7 @@
 
 use glam::{Affine3A, DVec3, Vec3};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use toile_assets::read::garment::{RestChoice, read_garment};
 use toile_assets::read::{bvh, gltf, obj};
 use toile_assets::{
@@ -16,8 +17,11 @@ struct Format {
     read: fn(&Path) -> Result<(), toile_assets::Error>,
 }
 
+/// A folder of its own for each call: tests run side by side.
 fn folder(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("toile-hostile-{name}-{}", std::process::id()));
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    let call = CALLS.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("toile-hostile-{name}-{}-{call}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     folder
 }
