@@ -99,7 +99,7 @@ pub fn substep(
 ) -> Result<StepReport, Failure> {
     let mut report = StepReport { substeps: 1, ..StepReport::default() };
     predict(scene, settings, h, state, ws);
-    start_dissipation(scene, settings, state, ws);
+    start_dissipation(scene, settings, h, state, ws);
 
     // The guess is free flight with the pins where they will be.
     for i in 0..scene.len() {
@@ -185,7 +185,7 @@ fn predict(scene: &Scene, settings: &Settings, h: f64, state: &State, ws: &mut W
 }
 
 /// Strains and angles that the strain-rate damping measures from, and the air's resistance.
-fn start_dissipation(scene: &Scene, settings: &Settings, state: &State, ws: &mut Workspace) {
+fn start_dissipation(scene: &Scene, settings: &Settings, h: f64, state: &State, ws: &mut Workspace) {
     for (el, s) in scene.membrane.iter().zip(&mut ws.strain_before) {
         *s = el.strain(&state.x);
     }
@@ -193,8 +193,15 @@ fn start_dissipation(scene: &Scene, settings: &Settings, state: &State, ws: &mut
     ws.damping.fill(DMat3::ZERO);
     let half_density_drag = 0.5 * settings.air_density * scene.fabric.drag;
     if half_density_drag > 0.0 {
+        // Velocities and places as they will be at the end of the step: taken from its start, the lag alone would
+        // damp a swing by a few per cent.
+        let ahead = if state.step_before_secs > 0.0 { h / state.step_before_secs } else { 0.0 };
+        for i in 0..scene.len() {
+            ws.move_[i] = state.v[i] + (state.v[i] - state.v_before[i]) * ahead;
+            ws.x_try[i] = state.x[i] + state.v[i] * h;
+        }
         for t in &scene.triangles {
-            air::add_damping(*t, &state.x, &state.v, settings.wind, half_density_drag, &mut ws.damping);
+            air::add_damping(*t, &ws.x_try, &ws.move_, settings.wind, half_density_drag, &mut ws.damping);
         }
     }
 }

@@ -236,7 +236,20 @@ impl Operator {
     #[inline]
     fn row(&self, h: usize, t: &impl Fn(usize) -> f64) -> f64 {
         let range = self.starts[h] as usize..self.starts[h + 1] as usize;
-        self.columns[range.clone()].iter().zip(&self.values[range]).map(|(c, k)| k * t(*c as usize)).sum()
+        let (columns, values) = (&self.columns[range.clone()], &self.values[range]);
+        // Four sums side by side: one alone waits for each addition.
+        let mut sums = [0.0; 4];
+        let (c4, v4) = (columns.chunks_exact(4), values.chunks_exact(4));
+        let (c1, v1) = (c4.remainder(), v4.remainder());
+        for (c, v) in c4.zip(v4) {
+            for k in 0..4 {
+                sums[k] += v[k] * t(c[k] as usize);
+            }
+        }
+        for (c, v) in c1.iter().zip(v1) {
+            sums[0] += v * t(*c as usize);
+        }
+        (sums[0] + sums[1]) + (sums[2] + sums[3])
     }
 
     /// `out = K t`.

@@ -204,8 +204,14 @@ pub fn hanging_strip() -> Result<Row> {
 /// point, no drift, no spin.
 pub fn free_fall() -> Result<Vec<Row>> {
     let fabric = Fabric { damping_secs: 0.02, poisson: 0.2, ..plain() };
-    let settings =
-        Settings { linear_tolerance: 1e-12, max_linear: 2000, tolerance_m: 1e-12, max_newton: 30, ..quiet() };
+    let settings = Settings {
+        max_step_secs: 1.0 / 60.0,
+        linear_tolerance: 1e-12,
+        max_linear: 2000,
+        tolerance_m: 1e-12,
+        max_newton: 30,
+        ..quiet()
+    };
     let (mesh, flat) = rectangle(0.4, 0.3, 8, 6, Pattern::Jittered);
     let scene = Scene::new(&mesh, &flat, &fabric, &settings)?;
     let mut random = super::random::Random::new(6);
@@ -222,7 +228,7 @@ pub fn free_fall() -> Result<Vec<Row>> {
         (0..w.scene.len()).map(|i| (w.state.x[i] - c).cross(w.state.v[i]) * w.scene.mass[i]).sum::<DVec3>()
     };
     let start = centre(&world);
-    let h = settings.max_step_secs;
+    let h = 1.0 / 60.0;
     let (mut p, mut q, mut v, mut u) = (0.0, 0.0, 0.0, 0.0);
     for n in 0..30 {
         world.step(&[], h)?;
@@ -350,6 +356,43 @@ pub fn terminal_speed() -> Result<Row> {
     Ok(Row::relative("terminal speed of a falling sheet", speed, reference, 0.02))
 }
 
+/// A sheet of cotton hung by its top edge, lifted by 40° and let go: height of the second swing to each side, m.
+fn second_swing(settings: Settings) -> Result<f64> {
+    let fabric = Fabric { damping_secs: 0.003, drag: 0.3, density: 0.15, ..plain() };
+    let (mesh, flat) = rectangle(0.3, 0.4, 6, 8, Pattern::Jittered);
+    let mut scene = Scene::new(&mesh, &flat, &fabric, &settings)?;
+    let (sin, cos) = 40f64.to_radians().sin_cos();
+    let x: Vec<DVec3> =
+        lay(&mesh, 0.0).iter().map(|p| DVec3::new(p.x, -(p.z + 0.2) * cos, (p.z + 0.2) * sin)).collect();
+    for (i, p) in x.iter().enumerate() {
+        scene.pinned[i] = p.y > -1e-9;
+    }
+    let mut world = World::new(scene, x, settings)?;
+    let mut highest = 0.0f64;
+    for step in 0..132 {
+        world.step(&[], 1.0 / 60.0)?;
+        let bottom = world.state.x.iter().rev().take(7).map(|p| p.z).sum::<f64>() / 7.0;
+        // The period is about 1.1 s: the second swing back is over after two of them.
+        if step >= 50 {
+            highest = highest.max(bottom.abs());
+        }
+    }
+    Ok(highest)
+}
+
+/// The second swing must be the fabric's: neither the step nor the solver's tolerances may damp it.
+pub fn swing() -> Result<Vec<Row>> {
+    let usual = Settings::default();
+    let ours = second_swing(usual)?;
+    let tight =
+        Settings { linear_tolerance: 1e-5, max_linear: 5000, tolerance_m: 1e-7, max_newton: 30, ..usual };
+    let half = Settings { max_step_secs: 0.5 * usual.max_step_secs, ..usual };
+    Ok(vec![
+        Row::relative("second swing of a sheet, step halved", ours, second_swing(half)?, 0.05),
+        Row::relative("second swing of a sheet, solver tight", ours, second_swing(tight)?, 0.05),
+    ])
+}
+
 /// All rows; `long` adds those that take more than a second.
 pub fn all(long: bool) -> Result<Vec<Row>> {
     let mut rows = cylinder()?;
@@ -359,6 +402,7 @@ pub fn all(long: bool) -> Result<Vec<Row>> {
     rows.extend(numerical_damping()?);
     rows.extend(incline(if long { 60.0 } else { 5.0 })?);
     rows.push(terminal_speed()?);
+    rows.extend(swing()?);
     let table = [(1.0, 0.12347), (3.0, 0.33965), (5.0, 0.49591), (10.0, 0.70020), (20.0, 0.82988)];
     for (gamma, drop) in table {
         if long || gamma == 5.0 || gamma == 10.0 {
@@ -400,6 +444,11 @@ mod tests {
         hold(vec![membrane_patch().unwrap(), hanging_strip().unwrap(), terminal_speed().unwrap()]);
         hold(free_fall().unwrap());
         hold(numerical_damping().unwrap());
+    }
+
+    #[test]
+    fn swings_are_not_damped_by_the_solver() {
+        hold(swing().unwrap());
     }
 
     #[test]
