@@ -15,7 +15,7 @@ use std::time::Instant;
 use toile_assets::{Attachment, Body, Error, Garment, Motion, Take, builtin};
 use toile_learn::Settings;
 use toile_run::{Skinned, Stable, Tier};
-use toile_show::{Image, Material, MeshHandle, View};
+use toile_show::{Image, Material, MeshHandle, View, srgb};
 use toile_simulate::RecordSettings;
 
 /// Do the main job on built-in assets: simulate, learn, evaluate, film
@@ -55,7 +55,12 @@ const TRAIN: [&str; 12] = [
 const TEST: [&str; 3] = ["walk-turn-stop:90", "walk-stop:1.2", "turn:-70"];
 
 /// The garments that are shown beside the one that is learned.
-const WARDROBE: [&str; 4] = ["dress", "skirt", "shirt", "cape"];
+const WARDROBE: [(&str, [u8; 3]); 4] = [
+    ("dress", [0x3f, 0x7c, 0x93]),
+    ("skirt", [0x9c, 0x2f, 0x4a]),
+    ("shirt", [0x5f, 0x7f, 0x57]),
+    ("cape", [0x6b, 0x55, 0x86]),
+];
 
 #[allow(clippy::disallowed_methods)] // the demo says how long each stage took
 pub fn run(args: &Args) -> Result<()> {
@@ -70,7 +75,7 @@ pub fn run(args: &Args) -> Result<()> {
     let body = builtin::body("mannequin:female")?;
     let dress = builtin::garment("dress", &body)?;
     let fabric = builtin::fabric(&dress.fabric)?;
-    let mut studio = Studio::new(&body, View::ThreeQuarter, 300, 400)?;
+    let mut studio = Studio::new(&body, View::ThreeQuarter, 300, 400, 0.0)?;
 
     let assets = write_assets(&args.out, &body, &mut studio)?;
     stage("assets", &mut stages);
@@ -111,15 +116,12 @@ pub fn run(args: &Args) -> Result<()> {
     let evaluation = toile_learn::evaluate(&model, &test_takes, &attachment);
     stage("evaluate", &mut stages);
 
-    let film = film(
-        &mut studio,
-        &body,
-        &dress,
-        &test_takes[0],
-        &model,
-        &attachment,
-        if args.quick { 4 } else { 2 },
-    )?;
+    let every = if args.quick { 4 } else { 2 };
+    let film_fps = 30.0 / every as f32;
+    let film = film(&mut studio, &body, &dress, &test_takes[0], &model, &attachment, every)?;
+    let halved: Vec<Image> = film.iter().map(Image::halved).collect();
+    let film_path = args.out.join("film.gif");
+    toile_show::write_gif(&film_path, &halved, film_fps)?;
     stage("film", &mut stages);
 
     let mut value = evaluate::json(&evaluation);
@@ -141,7 +143,7 @@ pub fn run(args: &Args) -> Result<()> {
         evaluation: &evaluation,
         wardrobe: &assets.sheet,
         film: &film,
-        film_fps: if args.quick { 7.5 } else { 15.0 },
+        film_fps,
         stages: &stages,
         adapter: studio.adapter(),
     };
@@ -176,15 +178,13 @@ fn write_assets(out: &Path, body: &Body, studio: &mut Studio) -> Result<Assets> 
     write_dressed(&path, body, std::slice::from_ref(&walk), &[])?;
     files.push(path);
     let mut pictures = vec![studio.draw(Some(&body.mesh.positions), &[], None, "mannequin")?];
-    for name in WARDROBE {
+    for (name, [r, g, b]) in WARDROBE {
         let garment: Garment = builtin::garment(name, body)?;
         let path = out.join(format!("{name}.glb"));
         write_dressed(&path, body, std::slice::from_ref(&walk), std::slice::from_ref(&garment))?;
         files.push(path);
-        let cloth = Cloth {
-            mesh: MeshHandle::new(&garment.sim.triangles),
-            material: Material::fabric(&garment.fabric),
-        };
+        let cloth =
+            Cloth { mesh: MeshHandle::new(&garment.sim.triangles), material: Material::cloth(srgb(r, g, b)) };
         let label = format!("{name}, {} vertices", garment.sim.positions.len());
         pictures.push(studio.draw(
             Some(&body.mesh.positions),
@@ -270,7 +270,7 @@ fn print_summary(value: &Value, files: &[PathBuf], page: &Path, stages: &[(&str,
         number("travel_bound_cm")
     );
     println!("time       {}", times.join(", "));
-    println!("report     {}", page.display());
+    println!("report     {} and film.gif beside it", page.display());
     println!("next       toile simulate --body YOU.glb --garment YOURS.obj --motion YOUR.bvh --out takes");
     println!("           toile train takes --body YOU.glb --out yours.toile");
 }

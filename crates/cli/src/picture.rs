@@ -21,14 +21,14 @@ pub struct Studio {
 }
 
 impl Studio {
-    /// Sets up the camera so that the standing body fills the picture.
-    pub fn new(body: &Body, view: View, width: u32, height: u32) -> Result<Self> {
+    /// Sets up the camera so that the standing body fills the picture, with `headroom_m` above it for jumps.
+    pub fn new(body: &Body, view: View, width: u32, height: u32, headroom_m: f32) -> Result<Self> {
         let (lo, hi) = body.mesh.bounds();
         // Arms swing and skirts fly: leave room around the rest pose, but not for its spread arms.
         let half = Vec3::new(0.30, 0.0, 0.30) * (hi.y - lo.y);
         let camera = Camera::framing(
             Vec3::new(-half.x, lo.y, -half.z),
-            Vec3::new(half.x, hi.y, half.z),
+            Vec3::new(half.x, hi.y + headroom_m, half.z),
             view,
             width as f32 / height as f32,
         );

@@ -114,7 +114,11 @@ pub fn run(args: &Args) -> Result<()> {
         n => (0..n).map(|k| k * (count - 1) / (n - 1).max(1)).collect(),
     };
     let clothes = clothes(args, &body, &shot, take.as_ref())?;
-    let mut studio = Studio::new(&body, args.view, w, h)?;
+    let start = shot.roots.frames[0].position.y;
+    let highest = shot.roots.frames.iter().map(|r| r.position.y - start).fold(0.0, f64::max);
+    // A gait's bob needs no room; a leap does.
+    let headroom = if highest > 0.15 { highest as f32 } else { 0.0 };
+    let mut studio = Studio::new(&body, args.view, w, h, headroom)?;
     let bar = progress::bar(wanted.len() as u64, "drawing");
     let mut pictures: Vec<Image> = Vec::new();
     for &f in &wanted {
