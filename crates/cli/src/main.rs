@@ -5,6 +5,7 @@ mod convert;
 mod demo;
 mod evaluate;
 mod inspect;
+mod lab;
 mod picture;
 mod progress;
 mod render;
@@ -33,6 +34,7 @@ enum Command {
     Evaluate(evaluate::Args),
     Render(render::Args),
     Convert(convert::Args),
+    Lab(lab::Args),
 }
 
 fn main() -> ExitCode {
@@ -54,6 +56,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Lab(args) => lab::run(&args),
     }
 }
 
