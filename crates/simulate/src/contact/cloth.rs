@@ -96,7 +96,7 @@ impl ClothContact {
             let shared = ta.iter().filter(|v| tb.contains(v)).count();
             if shared > 0 {
                 // About an edge it takes a fold of 180°; about a vertex a crumple is enough, so be careful.
-                let least = if shared > 1 { 0.0 } else { 0.8 };
+                let least = if shared > 1 { 0.0 } else { 0.97 };
                 let (na, nb) = (&self.normals[a as usize], &self.normals[b as usize]);
                 let unfolded = |k: usize| {
                     let size = (na[k].length_squared() * nb[k].length_squared()).sqrt();
