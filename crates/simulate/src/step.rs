@@ -369,12 +369,22 @@ fn keep_apart(scene: &Scene, state: &State, ws: &mut Workspace, found_within: f6
     // Candidates were found for the guess; where the step ended farther from it than they allow for, anew.
     let strayed = (0..scene.len()).map(|i| ws.x[i].distance_squared(ws.guess[i])).fold(0.0, f64::max).sqrt();
     if strayed > 0.5 * found_within {
-        ws.cloth.find(scene, &state.x, &ws.x, 1e-4);
+        ws.cloth.find(scene, &state.x, &ws.x, 2e-3);
     }
-    let (held, clean) = ws.cloth.hold_back(scene, &state.x, &mut ws.x);
-    if !clean {
-        return Err(Failure { cause: "cloth passes through cloth", vertex: 0 });
+    let mut held = 0;
+    // Holding a pair back moves it, which may bring it to pairs that were not looked at: look again until quiet.
+    for _ in 0..5 {
+        let (more, clean) = ws.cloth.hold_back(scene, &state.x, &mut ws.x);
+        held += more;
+        if !clean {
+            return Err(Failure { cause: "cloth passes through cloth", vertex: 0 });
+        }
+        if more == 0 {
+            return Ok(held);
+        }
+        ws.cloth.find(scene, &state.x, &ws.x, 2e-3);
     }
+    ws.cloth.suspect = true;
     Ok(held)
 }
 

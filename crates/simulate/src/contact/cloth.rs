@@ -91,16 +91,14 @@ impl ClothContact {
         }));
         let swept = |v: u32| Aabb { lo: x0[v as usize], hi: x0[v as usize] }.with(x1[v as usize]);
         for &(a, b) in &self.triangle_pairs {
-            // Neighbours that stay unfolded cannot meet: most of the pairs are such.
+            // Triangles with a common edge meet only when they fold shut. A common vertex is no such excuse: about
+            // it cloth crumples (skipping those pairs let crossings through).
             let (ta, tb) = (scene.triangles[a as usize], scene.triangles[b as usize]);
-            let shared = ta.iter().filter(|v| tb.contains(v)).count();
-            if shared > 0 {
-                // About an edge it takes a fold of 180°; about a vertex a crumple is enough, so be careful.
-                let least = if shared > 1 { 0.0 } else { 0.8 };
+            if ta.iter().filter(|v| tb.contains(v)).count() > 1 {
                 let (na, nb) = (&self.normals[a as usize], &self.normals[b as usize]);
                 let unfolded = |k: usize| {
                     let size = (na[k].length_squared() * nb[k].length_squared()).sqrt();
-                    na[k].dot(nb[k]) > least * size
+                    na[k].dot(nb[k]) > 0.7 * size
                 };
                 if unfolded(0) && unfolded(1) {
                     continue;
