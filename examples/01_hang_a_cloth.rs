@@ -29,7 +29,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let lowest = world.state.x.iter().map(|p| p.y).fold(f64::INFINITY, f64::min);
     let stretch = world.scene.max_stretch(&world.state.x);
-    println!("after 3 s: lowest point {:.1} cm below the pins, stretched {:.2} %", -100.0 * lowest, 100.0 * stretch);
+    println!(
+        "after 3 s: lowest point {:.1} cm below the pins, stretched {:.2} %",
+        -100.0 * lowest,
+        100.0 * stretch
+    );
     assert!((-0.45..-0.35).contains(&lowest), "it should hang about its own length down");
     assert!(stretch < 0.05);
     Ok(())
