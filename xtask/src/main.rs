@@ -6,10 +6,20 @@ mod paths;
 mod soak;
 
 use anyhow::{Context, Result, bail};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    match chore() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn chore() -> Result<()> {
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))?;
     match std::env::args().nth(1).as_deref() {
         Some("test") => test(),

@@ -125,6 +125,7 @@ fn skirt() -> Garment {
     Garment {
         name: "skirt".into(),
         render: sim.clone(),
+        materials: vec![],
         sim_from_render: (0..sim.positions.len() as u32).collect(),
         pins: vec![Pin { name: "waist".into(), vertices: (0..sides).collect(), target: PinTarget::Body }],
         sim,
