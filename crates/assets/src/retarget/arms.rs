@@ -11,8 +11,10 @@ const MOST: f32 = 15.0;
 const FRAMES: usize = 90;
 /// Points of an arm that are looked at.
 const POINTS: usize = 120;
-/// Nearer than this counts as cutting, metres: there will be cloth between.
-const CLEARANCE: f32 = 0.01;
+/// Nearer than this to hips and thighs counts as cutting, metres: skirts and coats stand off there.
+const CLEARANCE: f32 = 0.03;
+/// The same at the waist, where cloth lies close and runners' elbows pass.
+const WAIST_CLEARANCE: f32 = 0.01;
 /// Share of the looked-at frames that may cut: a hand that strikes the thigh once is part of the motion.
 const MAY_CUT: f32 = 0.05;
 
@@ -35,6 +37,8 @@ struct Barrel {
     axis: Vec3,
     side: Vec3,
     length: f32,
+    /// How far arms should stay off, metres.
+    clearance: f32,
     radii: [[f32; Barrel::AROUND]; Barrel::ALONG],
 }
 
@@ -47,7 +51,8 @@ impl Barrel {
         let length = start.distance(end);
         let axis = (end - start).try_normalize()?;
         let side = axis.any_orthonormal_vector();
-        let mut barrel = Self { joint, start, axis, side, length, radii: [[0.0; Self::AROUND]; Self::ALONG] };
+        let radii = [[0.0; Self::AROUND]; Self::ALONG];
+        let mut barrel = Self { joint, start, axis, side, length, clearance: CLEARANCE, radii };
         let mut counts = [[0u32; Self::AROUND]; Self::ALONG];
         for &p in points {
             if let Some((h, a, r)) = barrel.cell(p) {
@@ -75,7 +80,8 @@ impl Barrel {
         let axis = (end - start).try_normalize()?;
         let side = axis.any_orthonormal_vector();
         let length = start.distance(end);
-        Some(Self { joint, start, axis, side, length, radii: [[radius; Self::AROUND]; Self::ALONG] })
+        let radii = [[radius; Self::AROUND]; Self::ALONG];
+        Some(Self { joint, start, axis, side, length, clearance: CLEARANCE, radii })
     }
 
     /// Height cell, angle cell and distance from the axis.
@@ -92,9 +98,9 @@ impl Barrel {
         Some((h, (around as usize).min(Self::AROUND - 1), out.length()))
     }
 
-    /// How deep a point in the joint's frame is inside; negative outside.
+    /// How much too near a point in the joint's frame is; negative where it is clear.
     fn depth(&self, p: Vec3) -> f32 {
-        self.cell(p).map_or(f32::NEG_INFINITY, |(h, a, r)| self.radii[h][a] - r)
+        self.cell(p).map_or(f32::NEG_INFINITY, |(h, a, r)| self.radii[h][a] + self.clearance - r)
     }
 }
 
@@ -173,7 +179,7 @@ impl<'a> Arms<'a> {
         let step = poses.len().div_ceil(FRAMES).max(1);
         let looked_at: Vec<&Pose> = poses.iter().step_by(step).collect();
         let cuts = |degrees: f32| -> f32 {
-            let cutting = looked_at.iter().filter(|pose| self.deepest(pose, degrees) > -CLEARANCE).count();
+            let cutting = looked_at.iter().filter(|pose| self.deepest(pose, degrees) > 0.0).count();
             cutting as f32 / looked_at.len().max(1) as f32
         };
         // Spreading never brings a hand nearer to the hips, so the limit can be bisected.
@@ -188,7 +194,7 @@ impl<'a> Arms<'a> {
         high
     }
 
-    /// How deep the arms are in the trunk in one pose.
+    /// How much too near the arms come to the trunk in one pose.
     fn deepest(&self, pose: &Pose, degrees: f32) -> f32 {
         let mut pose = pose.clone();
         if degrees != 0.0 {
@@ -207,7 +213,8 @@ impl<'a> Arms<'a> {
     }
 }
 
-/// The surfaces that hands may cut: thighs, pelvis and the lower back.
+/// The surfaces that hands may cut: thighs, pelvis and waist. Not the chest: a hand on it was put there, and
+/// arms that are spread do not take it away.
 fn trunk(body: &Body, roles: &Humanoid, rest: &World, owned: &[Vec<Vec3>]) -> Vec<Barrel> {
     let Some(hips) = roles.joint(Role::Hips) else { return Vec::new() };
     let joint = |role: Role| roles.joint(role).unwrap_or(hips);
@@ -245,6 +252,10 @@ fn trunk(body: &Body, roles: &Humanoid, rest: &World, owned: &[Vec<Vec3>]) -> Ve
                 .or_else(|| Barrel::plain(thigh, Vec3::ZERO, end, 0.45 * hip_span)),
         );
     }
+    // A spine of one joint is waist and chest at once.
+    if line.len() > 1 {
+        line.retain(|&j| Some(j) != chest);
+    }
     for bone in std::iter::once(hips).chain(line) {
         // Around the upright line through the joint, as high as its skin goes.
         let skin = skin_of(bone);
@@ -252,6 +263,8 @@ fn trunk(body: &Body, roles: &Humanoid, rest: &World, owned: &[Vec<Vec3>]) -> Ve
         let heights = skin.iter().map(|p| p.dot(up));
         let (low, high) = heights.fold((0.0f32, 0.0f32), |(a, b), h| (a.min(h), b.max(h)));
         let barrel = Barrel::new(bone, up * low, up * (high + 1e-3), &skin);
+        let barrel =
+            barrel.map(|b| if bone == hips { b } else { Barrel { clearance: WAIST_CLEARANCE, ..b } });
         if bone == hips {
             let plain = || Barrel::plain(hips, up * (-0.5 * hip_span), up * hip_span, 0.9 * hip_span);
             barrels.extend(barrel.or_else(plain));

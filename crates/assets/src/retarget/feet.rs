@@ -21,9 +21,9 @@ const SMOOTH: f64 = 0.02;
 const FURTHEST: f32 = 0.12;
 
 /// A standing foot may wander this far from its place, metres: invisible, and it spares the legs.
-const PLAY: f32 = 0.003;
+const PLAY: f32 = 0.001;
 /// The hips are lowered no further than this to let straight legs reach the ground, metres.
-const LOWEST_HIPS: f32 = 0.03;
+const LOWEST_HIPS: f32 = 0.035;
 
 /// What of the body is needed to put its feet down.
 pub(super) struct Feet<'a> {
@@ -300,15 +300,16 @@ fn runs(contacts: &[Contact]) -> Vec<(usize, usize)> {
     runs
 }
 
-/// The height that becomes the ground. When feet are held it is low among the standing soles, so that more of
-/// them are raised, which a knee can always do, than lowered, which a straight leg cannot. When they are not,
-/// nearly all soles must be above it at all times.
+/// The height that becomes the ground. When feet are held it is low among the standing soles, which leaves the
+/// trunk about as high as the source has it: most soles are then lowered, by bent legs alone, and the hips come
+/// down only while a straight leg needs it. When they are not held, nearly all soles must be above the ground
+/// at all times.
 fn ground_level(trails: &[Trail; 2], contacts: &[Vec<Contact>; 2], hold: bool) -> f32 {
     let mut standing: Vec<f32> = Vec::new();
     for (trail, contact) in trails.iter().zip(contacts) {
         standing.extend(trail.lowest.iter().zip(contact).filter(|(_, c)| c.any()).map(|(y, _)| *y));
     }
-    if let Some(level) = percentile(&mut standing, 0.25).filter(|_| hold) {
+    if let Some(level) = percentile(&mut standing, 0.1).filter(|_| hold) {
         return level;
     }
     let [left, right] = trails;
