@@ -93,6 +93,9 @@ impl Style {
     pub fn at(speed: f64, running: f64) -> Self {
         let v = speed;
         let d = f64::to_radians;
+        // Fast runs ride higher and flatter and reach out with a straighter knee than a line through the slower ones
+        // would have it.
+        let fast = ((v - 3.4) / 0.6).clamp(0.0, 1.0);
         let walk = Self {
             strike_pitch: d(10.0 + 9.5 * v),
             off_pitch: d(-28.0 - 17.0 * v),
@@ -123,12 +126,12 @@ impl Style {
             flat: 0.28,
             rise: 0.30,
             late: 2.6,
-            over: 0.30,
+            over: 0.30 + 0.042 * fast,
             half_width: 0.030,
             knee: d(39.0),
             stretch: 0.988,
-            bob: 0.053 - 0.009 * (v - 3.0),
-            bob_phase: 0.42,
+            bob: 0.053 - 0.009 * (v - 3.0) - 0.0155 * fast,
+            bob_phase: 0.42 + 0.07 * fast,
             sway: 0.010,
             pelvis_yaw: d(8.0),
             pelvis_list: d(3.5),
@@ -139,7 +142,7 @@ impl Style {
             arm_mean: d(-14.0),
             elbow: d(88.0),
             elbow_swing: d(8.0),
-            swing: Swing::at(&RUN_SWING, v.clamp(2.4, 3.5) - 3.0),
+            swing: Swing::at(&RUN_SWING, v.clamp(2.4, 3.5) - 3.0).plus(&FAST_SWING, fast),
         };
         let moving = super::path::ramp(v / 0.6);
         Self::standing().blended(&walk.blended(&run, running), moving)
@@ -212,12 +215,26 @@ const RUN_SWING: [Swing; 2] = [
     },
 ];
 
+/// What comes on top between 3.4 and 4.0 m/s: the same on the run of 4.0 m/s.
+const FAST_SWING: Swing = Swing {
+    forward: [-0.157, 0.247, 0.132, 0.171],
+    up: [0.018, -0.052, 0.153, 0.265],
+    pitch: [0.0, 0.0, 0.376, 0.0],
+};
+
 impl Swing {
     /// The table's swing at `dv` m/s off its speed.
     fn at(table: &[Self; 2], dv: f64) -> Self {
-        let m = |a: [f64; 4], b: [f64; 4]| [0, 1, 2, 3].map(|i| a[i] + b[i] * dv);
-        let [at, per] = table;
-        Self { forward: m(at.forward, per.forward), up: m(at.up, per.up), pitch: m(at.pitch, per.pitch) }
+        table[0].plus(&table[1], dv)
+    }
+
+    fn plus(&self, other: &Self, times: f64) -> Self {
+        let m = |a: [f64; 4], b: [f64; 4]| [0, 1, 2, 3].map(|i| a[i] + b[i] * times);
+        Self {
+            forward: m(self.forward, other.forward),
+            up: m(self.up, other.up),
+            pitch: m(self.pitch, other.pitch),
+        }
     }
 
     fn blended(&self, other: &Self, t: f64) -> Self {
