@@ -188,7 +188,7 @@ pub(super) struct Swing {
 }
 
 /// Walking at 1.3 m/s, and the change per m/s: least squares on the sagittal angles of captured walks of 1.0, 1.3 and
-/// 1.7 m/s (CMU motion library), held back near both ends of the swing so that feet leave and land softly.
+/// 1.7 m/s (CMU motion library), with a price on steps of joint velocity and on sliding contacts.
 const WALK_SWING: [Swing; 2] = [
     Swing {
         forward: [0.235, -0.960, 0.809, 0.152],
