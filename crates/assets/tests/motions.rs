@@ -184,8 +184,8 @@ fn velocities_do_not_jump() {
         // runner snap back.
         let (fastest, sharpest) = match &name {
             n if n.contains("jump") => (1300.0, 900.0),
-            n if n.contains("run") => (1300.0, 700.0),
-            _ => (850.0, 360.0),
+            n if n.contains("run") => (1250.0, 480.0),
+            _ => (850.0, 280.0),
         };
         assert!(speed.0 < fastest, "{name}, frame {}: {} turns at {}°/s", speed.1, joint(speed), speed.0);
         assert!(

@@ -93,9 +93,7 @@ fn gaits_are_within_eight_degrees_of_captured_ones() {
             .min_by(|x, y| x.0.total_cmp(&y.0))
             .unwrap();
         println!("{name:9} {clip}: hip {:.1}°, knee {:.1}°, ankle {:.1}°", off[0], off[1], off[2]);
-        // Known shortfall: at 4 m/s the knee stays too bent, most of all late in the swing.
-        let most = if name == "run:4.0" { 11.0 } else { 8.0 };
-        if off.iter().any(|&x| x > most) {
+        if off.iter().any(|&x| x > 8.0) {
             failed.push(format!("{name} against {clip}: {off:?}"));
         }
     }

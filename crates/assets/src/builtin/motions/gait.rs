@@ -93,18 +93,22 @@ impl Style {
     pub fn at(speed: f64, running: f64) -> Self {
         let v = speed;
         let d = f64::to_radians;
+        // Off the speeds about which the curves below were fitted, and no farther than they were.
+        let (w, r) = (v.clamp(0.8, 1.9) - 1.3, v.clamp(2.4, 3.5) - 3.0);
+        // Fast runs reach out with a straighter knee than a line through the slower ones would have it.
+        let fast = ((v - 3.4) / 0.6).clamp(0.0, 1.0);
         let walk = Self {
             strike_pitch: d(10.0 + 9.5 * v),
             off_pitch: d(-28.0 - 17.0 * v),
-            flat: 0.21,
-            rise: 0.50,
-            late: 3.0,
-            over: 0.41,
+            flat: 0.201 - 0.018 * w,
+            rise: 0.554 - 0.113 * w,
+            late: 3.31 + 0.05 * w,
+            over: 0.416,
             half_width: 0.052,
-            knee: d(16.0 + 7.0 * v),
-            stretch: 0.994,
+            knee: d(18.0 + 7.0 * v - 2.3 * w),
+            stretch: 0.9933 - 0.0034 * w,
             bob: 0.010 + 0.009 * v,
-            bob_phase: 0.30,
+            bob_phase: 0.314 + 0.050 * w,
             sway: 0.028 - 0.006 * v,
             pelvis_yaw: d(4.0 + 2.0 * v),
             pelvis_list: d(3.5),
@@ -115,20 +119,20 @@ impl Style {
             arm_mean: d(-4.0),
             elbow: d(14.0 + 6.0 * v),
             elbow_swing: d(3.0 + 4.0 * v),
-            swing: Swing::at(&WALK_SWING, v.clamp(0.8, 1.9) - 1.3),
+            swing: Swing::at(&WALK_SWING, w),
         };
         let run = Self {
             strike_pitch: d(9.0),
             off_pitch: d(-54.0 - 4.0 * (v - 3.0)),
-            flat: 0.28,
-            rise: 0.30,
-            late: 2.6,
-            over: 0.30,
+            flat: 0.267 - 0.013 * r + 0.061 * fast,
+            rise: 0.316 + 0.065 * r - 0.003 * fast,
+            late: 2.61 + 0.12 * r - 0.35 * fast,
+            over: 0.304 + 0.028 * r + 0.009 * fast,
             half_width: 0.030,
-            knee: d(39.0),
-            stretch: 0.988,
+            knee: d(39.5 + 1.7 * r + 0.5 * fast),
+            stretch: 0.9833 - 0.0061 * r + 0.0035 * fast,
             bob: 0.053 - 0.009 * (v - 3.0),
-            bob_phase: 0.42,
+            bob_phase: 0.42 - 0.011 * r + 0.03 * fast,
             sway: 0.010,
             pelvis_yaw: d(8.0),
             pelvis_list: d(3.5),
@@ -139,7 +143,7 @@ impl Style {
             arm_mean: d(-14.0),
             elbow: d(88.0),
             elbow_swing: d(8.0),
-            swing: Swing::at(&RUN_SWING, v.clamp(2.4, 3.5) - 3.0),
+            swing: Swing::at(&RUN_SWING, r).plus(&FAST_SWING, fast),
         };
         let moving = super::path::ramp(v / 0.6);
         Self::standing().blended(&walk.blended(&run, running), moving)
@@ -184,40 +188,54 @@ pub(super) struct Swing {
 }
 
 /// Walking at 1.3 m/s, and the change per m/s: least squares on the sagittal angles of captured walks of 1.0, 1.3 and
-/// 1.7 m/s (CMU motion library), held back near both ends of the swing so that feet leave and land softly.
+/// 1.7 m/s (CMU motion library), with a price on steps of joint velocity and on sliding contacts.
 const WALK_SWING: [Swing; 2] = [
     Swing {
-        forward: [0.293, -1.108, 0.800, -0.136],
-        up: [0.019, 0.264, -0.569, 0.334],
-        pitch: [-0.548, 2.735, -3.727, 0.382],
+        forward: [0.235, -0.960, 0.809, 0.152],
+        up: [-0.076, 0.380, -0.561, 0.372],
+        pitch: [-0.452, 2.417, -3.113, 0.092],
     },
     Swing {
-        forward: [0.104, -0.538, 0.755, -0.315],
-        up: [0.004, 0.020, -0.046, 0.023],
-        pitch: [-1.229, 7.116, -8.710, 3.511],
+        forward: [0.114, -0.396, 0.717, -0.423],
+        up: [-0.029, 0.098, -0.044, 0.018],
+        pitch: [-1.189, 7.205, -9.185, 3.534],
     },
 ];
 
 /// Running at 3.0 m/s, and the change per m/s: the same on runs of 2.7, 3.4 and 4.0 m/s.
 const RUN_SWING: [Swing; 2] = [
     Swing {
-        forward: [-0.538, 1.070, -1.233, 0.188],
-        up: [-0.230, 2.057, -2.832, 0.707],
-        pitch: [3.686, -15.293, 15.249, -5.052],
+        forward: [-0.565, 1.173, -1.200, 0.285],
+        up: [-0.226, 2.140, -2.758, 0.935],
+        pitch: [3.679, -15.563, 15.715, -5.279],
     },
     Swing {
-        forward: [-0.391, 1.473, -1.911, 0.584],
-        up: [-0.002, 1.568, -2.298, 0.636],
-        pitch: [-0.313, -1.218, 2.163, -2.271],
+        forward: [-0.327, 1.513, -1.978, 0.607],
+        up: [0.074, 1.479, -2.446, 0.798],
+        pitch: [-0.162, -0.823, 1.636, -2.633],
     },
 ];
+
+/// What comes on top between 3.4 and 4.0 m/s: the same on the run of 4.0 m/s.
+const FAST_SWING: Swing = Swing {
+    forward: [-0.305, 0.370, 0.284, 0.085],
+    up: [-0.044, -0.032, 0.129, 0.244],
+    pitch: [-0.425, 0.640, 0.461, 0.423],
+};
 
 impl Swing {
     /// The table's swing at `dv` m/s off its speed.
     fn at(table: &[Self; 2], dv: f64) -> Self {
-        let m = |a: [f64; 4], b: [f64; 4]| [0, 1, 2, 3].map(|i| a[i] + b[i] * dv);
-        let [at, per] = table;
-        Self { forward: m(at.forward, per.forward), up: m(at.up, per.up), pitch: m(at.pitch, per.pitch) }
+        table[0].plus(&table[1], dv)
+    }
+
+    fn plus(&self, other: &Self, times: f64) -> Self {
+        let m = |a: [f64; 4], b: [f64; 4]| [0, 1, 2, 3].map(|i| a[i] + b[i] * times);
+        Self {
+            forward: m(self.forward, other.forward),
+            up: m(self.up, other.up),
+            pitch: m(self.pitch, other.pitch),
+        }
     }
 
     fn blended(&self, other: &Self, t: f64) -> Self {
