@@ -1,8 +1,8 @@
 //! Motion of one skeleton carried to another: different names, rest poses, proportions and joint counts.
 //!
 //! Rotations are carried over in the world and relative to the rest poses, which are first brought to agree
-//! limb by limb ([`rest`]); the hips' travel is scaled by the length of the legs; arms are spread until the
-//! hands clear the hips ([`arms`]); feet that stand in the source stand in the result ([`feet`]).
+//! limb by limb (`rest`); the hips' travel is scaled by the length of the legs; arms are spread until the
+//! hands clear the hips (`arms`); feet that stand in the source stand in the result (`feet`).
 
 mod arms;
 mod feet;
