@@ -31,6 +31,16 @@ pub fn is_file(name: &str) -> bool {
         || Path::new(name).exists()
 }
 
+/// `hero.glb#Shirt` means the node, mesh or material `Shirt` of that file.
+fn part<'a>(name: &'a str, select: Option<&'a str>) -> (&'a str, Option<&'a str>) {
+    match name.rsplit_once('#') {
+        Some((file, part)) if select.is_none() && is_file(file) && !Path::new(name).exists() => {
+            (file, Some(part))
+        }
+        _ => (name, select),
+    }
+}
+
 /// Says on standard error what loading guessed, found and repaired.
 pub fn say<T>(name: &str, loaded: Loaded<T>) -> T {
     for note in &loaded.notes {
@@ -42,8 +52,9 @@ pub fn say<T>(name: &str, loaded: Loaded<T>) -> T {
     loaded.value
 }
 
-/// A body by file or built-in name.
+/// A body by file or built-in name; `hero.glb#Node` chooses within a file.
 pub fn body(name: &str, select: Option<&str>) -> Result<Body> {
+    let (name, select) = part(name, select);
     if is_file(name) {
         return Ok(say(name, read::gltf::read_body(Path::new(name), select)?));
     }
@@ -52,6 +63,7 @@ pub fn body(name: &str, select: Option<&str>) -> Result<Body> {
 
 /// A garment by file or built-in name, placed around the body's rest pose.
 pub fn garment(name: &str, body: &Body, rest: RestChoice, select: Option<&str>) -> Result<Garment> {
+    let (name, select) = part(name, select);
     if is_file(name) {
         return Ok(say(name, read::garment::read_garment_for(Path::new(name), rest, select, Some(body))?));
     }

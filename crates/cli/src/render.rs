@@ -21,7 +21,7 @@ use toile_show::{Image, Material, MeshHandle, View};
     toile render --take out/takes/walk.take --frames 0 --out walk.gif\n  \
     toile render --model dress.toile --motion walk-stop --frames 8 --out learned.png")]
 pub struct Args {
-    /// A character file or a built-in body
+    /// A character file (`hero.glb#Node` for a part of one) or a built-in body
     #[arg(long, default_value = "mannequin:female")]
     body: String,
     /// Garments to put on

@@ -20,7 +20,7 @@ use toile_simulate::{RecordSettings, World, drape, ramp, record_from, record_sto
     toile simulate --garment dress --motion walk --motion turn:90 --out out/takes\n  \
     toile simulate --body hero.glb --garment cape.obj --motion mocap/ --fabric silk --stops 5 --out out/takes")]
 pub struct Args {
-    /// A character file or a built-in body
+    /// A character file (`hero.glb#Node` for a part of one) or a built-in body
     #[arg(long, default_value = "mannequin:female")]
     body: String,
     /// A garment file or a built-in garment
