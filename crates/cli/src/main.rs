@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", said_once(&error));
             ExitCode::from(exit_code(&error))
         }
     }
@@ -58,6 +58,17 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Convert(args) => convert::run(&args),
         Command::Lab(args) => lab::run(&args),
     }
+}
+
+/// The error and its causes, each said once: some errors already quote theirs.
+fn said_once(error: &anyhow::Error) -> String {
+    let mut said = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !said.contains(&cause) {
+            said = format!("{said}: {cause}");
+        }
+    }
+    said
 }
 
 /// 2 for input that cannot be used, 1 for work that failed.

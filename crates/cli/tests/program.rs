@@ -60,6 +60,8 @@ fn bad_input_is_refused_with_file_place_and_exit_code_2() {
         at(name)
     };
     refused(&["inspect", &at("missing.glb")], &["missing.glb"]);
+    let said = text(&toile(&["inspect", &at("missing.glb")]).stderr);
+    assert_eq!(said.matches("os error").count(), 1, "{said}");
     refused(&["inspect", "dres"], &["dres", "--list"]);
     refused(&["inspect", &put("empty.bvh", b"")], &["empty.bvh"]);
     refused(&["inspect", &put("empty.glb", b"")], &["empty.glb"]);
