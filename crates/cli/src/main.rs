@@ -10,6 +10,7 @@ mod picture;
 mod progress;
 mod render;
 mod report;
+mod resume;
 mod simulate;
 mod train;
 
@@ -73,21 +74,34 @@ fn said_once(error: &anyhow::Error) -> String {
 
 /// 2 for input that cannot be used, 1 for work that failed.
 fn exit_code(error: &anyhow::Error) -> u8 {
-    use std::io::ErrorKind;
-    use toile_assets::Error;
     for cause in error.chain() {
         if cause.downcast_ref::<ask::BadRequest>().is_some() {
             return 2;
         }
-        if let Some(error) = cause.downcast_ref::<Error>() {
-            return match error {
-                Error::Io { source, .. } => match source.kind() {
-                    ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::IsADirectory => 2,
-                    _ => 1,
-                },
-                _ => 2,
-            };
+        if let Some(error) = cause.downcast_ref::<toile_assets::Error>() {
+            return asset_code(error);
+        }
+        match cause.downcast_ref::<toile_simulate::Error>() {
+            Some(toile_simulate::Error::Asset(error)) => return asset_code(error),
+            Some(toile_simulate::Error::Scene(_)) => return 2,
+            _ => {}
         }
     }
     1
+}
+
+fn asset_code(error: &toile_assets::Error) -> u8 {
+    use std::io::ErrorKind;
+    match error {
+        toile_assets::Error::Io { source, .. } => match source.kind() {
+            ErrorKind::NotFound
+            | ErrorKind::PermissionDenied
+            | ErrorKind::IsADirectory
+            | ErrorKind::NotADirectory
+            | ErrorKind::AlreadyExists
+            | ErrorKind::InvalidData => 2,
+            _ => 1,
+        },
+        _ => 2,
+    }
 }
