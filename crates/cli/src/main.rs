@@ -1,5 +1,6 @@
 //! `toile`: clothing animation from the command line.
 
+mod animate;
 mod ask;
 mod convert;
 mod demo;
@@ -12,6 +13,7 @@ mod render;
 mod report;
 mod resume;
 mod simulate;
+mod tiers;
 mod train;
 
 use clap::{Parser, Subcommand};
@@ -33,6 +35,7 @@ enum Command {
     Simulate(simulate::Args),
     Train(train::Args),
     Evaluate(evaluate::Args),
+    Animate(animate::Args),
     Render(render::Args),
     Convert(convert::Args),
     Lab(lab::Args),
@@ -55,6 +58,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Simulate(args) => simulate::run(&args),
         Command::Train(args) => train::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
+        Command::Animate(args) => animate::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Lab(args) => lab::run(&args),
