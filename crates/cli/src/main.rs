@@ -7,6 +7,7 @@ mod demo;
 mod evaluate;
 mod inspect;
 mod lab;
+mod morphs;
 mod picture;
 mod progress;
 mod render;

@@ -142,6 +142,16 @@ pub fn model_for(path: &std::path::Path, body: &Body, garment: Option<&Garment>)
     if faults.is_empty() { Ok(Arc::new(model)) } else { Err(BadRequest(faults.join("\n")).into()) }
 }
 
+/// One step of any tier, a frame of `fps` after the last.
+pub fn advance(
+    tier: &mut dyn Tier,
+    bones: &[Affine3A],
+    root: &RootFrame,
+    _fps: f64,
+) -> toile_run::StepReport {
+    tier.step(bones, root)
+}
+
 /// Plays a tier that steps from pose to pose, frame by frame into `out`.
 fn play(tier: &mut dyn Tier, shot: &Shot, out: &mut dyn FnMut(&[Vec3]) -> Result<()>) -> Result<Played> {
     let mut positions = vec![Vec3::ZERO; tier.vertices()];
@@ -151,7 +161,7 @@ fn play(tier: &mut dyn Tier, shot: &Shot, out: &mut dyn FnMut(&[Vec3]) -> Result
     for (f, (bones, root)) in shot.bones.iter().zip(&shot.roots).enumerate() {
         let mut report = toile_run::StepReport::default();
         micros.push(timed(|| {
-            report = tier.step(bones, root);
+            report = advance(tier, bones, root, shot.fps);
             tier.positions(&mut positions);
         }));
         if report.refused {
