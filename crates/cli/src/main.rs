@@ -2,12 +2,15 @@
 
 mod animate;
 mod ask;
+mod compare;
 mod convert;
 mod demo;
 mod evaluate;
+mod fabric;
 mod inspect;
 mod lab;
 mod morphs;
+mod penetration;
 mod picture;
 mod progress;
 mod render;
@@ -37,8 +40,10 @@ enum Command {
     Train(train::Args),
     Evaluate(evaluate::Args),
     Animate(animate::Args),
+    Compare(compare::Args),
     Render(render::Args),
     Convert(convert::Args),
+    Fabric(fabric::Args),
     Lab(lab::Args),
 }
 
@@ -60,8 +65,10 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Train(args) => train::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Animate(args) => animate::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Fabric(args) => fabric::run(&args),
         Command::Lab(args) => lab::run(&args),
     }
 }
