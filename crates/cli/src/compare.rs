@@ -74,6 +74,8 @@ struct Row {
     mean_cm: f64,
     p95_cm: f64,
     max_cm: f64,
+    /// Mean distance of each frame.
+    by_frame_cm: Vec<f32>,
     liveliness: f64,
     correlation: f64,
     bytes: usize,
@@ -144,7 +146,7 @@ pub fn run(args: &Args) -> Result<()> {
 /// The simulation: read, or made now at the model's rate.
 fn truth(args: &Args, body: &Body, garment: &Garment, model: Option<&Model>) -> Result<Take> {
     if let Some(path) = &args.take {
-        let take = Take::read(path)?;
+        let take = crate::resume::read_take(path)?;
         let mut faults = Vec::new();
         if take.vertices != garment.sim.positions.len() {
             let (own, other) = (take.vertices, garment.sim.positions.len());
@@ -192,9 +194,13 @@ fn play(
     let vertices = truth.vertices;
     let mut row = |tier, frames: Vec<Vec<Vec3>>, played, lively: (f64, f64), bytes, state_bytes| {
         let [mean_cm, p95_cm, max_cm] = distances(&frames, truth);
+        let mean = |f: usize| -> f32 {
+            let apart = frames[f].iter().zip(truth.frame(f)).map(|(a, b)| a.distance(*b));
+            100.0 * apart.sum::<f32>() / vertices.max(1) as f32
+        };
+        let by_frame_cm = (0..frames.len()).map(mean).collect();
         let penetration = bodies.measure(&frames);
         let (liveliness, correlation) = lively;
-        let (frames, bar) = (frames, &bar);
         bar.inc(1);
         rows.push(Row {
             tier,
@@ -203,6 +209,7 @@ fn play(
             mean_cm,
             p95_cm,
             max_cm,
+            by_frame_cm,
             liveliness,
             correlation,
             bytes,
@@ -289,9 +296,10 @@ fn strip(args: &Args, body: &Body, garment: &Garment, shot: &Shot, rows: &[Row])
             let items = [(&cloth, row.frames[f].as_slice(), None)];
             pictures.push(studio.draw(Some(&skinned), &items, Some(&shot.roots[f]), "")?);
             let tier = row.tier.as_str();
+            let secs = f as f64 / shot.fps;
             captions.push(match row.tier {
-                TierName::Full => format!("{tier}, {:.2} s", f as f64 / shot.fps),
-                _ => format!("{tier}, {:.2} s, mean {:.1} cm", f as f64 / shot.fps, row.mean_cm),
+                TierName::Full => format!("{tier}, {secs:.2} s"),
+                _ => format!("{tier}, {secs:.2} s, mean {:.1} cm", row.by_frame_cm[f]),
             });
             bar.inc(1);
         }

@@ -84,11 +84,13 @@ fn play(model: &Arc<Model>, body: &Body, name: &str, clip: Option<&str>, scales:
     Ok(Weights { weights, roots: shot.roots })
 }
 
-/// How large each coefficient gets: its middle and three standard deviations, were body coefficients spread evenly
-/// over the box the model is certified for and cloth without memory.
+/// About how large each coefficient gets: its middle and three standard deviations, were body coefficients spread
+/// evenly over the box the model is certified for and cloth without memory. What moves by memory alone looks too
+/// small that way; but the basis is sorted, so no coefficient is given less than a later one or a twentieth of the
+/// largest.
 fn scales(model: &Model) -> Vec<f32> {
     let m = model.body_dims;
-    (0..model.cloth_dims)
+    let mut sizes: Vec<f32> = (0..model.cloth_dims)
         .map(|k| {
             let (mut middle, mut variance) = (f64::from(model.bias0[k]), 0.0);
             for j in 0..m {
@@ -97,11 +99,16 @@ fn scales(model: &Model) -> Vec<f32> {
                 middle += a * 0.5 * (lo + hi);
                 variance += (a * (hi - lo)).powi(2) / 12.0;
             }
-            let size = (middle.abs() + 3.0 * variance.sqrt()) as f32;
-            // A coefficient that the pose does not move is moved by history alone: any scale is as good.
-            if size.is_finite() && size > 1e-4 { size } else { 1.0 }
+            (middle.abs() + 3.0 * variance.sqrt()) as f32
         })
-        .collect()
+        .collect();
+    let largest = sizes.iter().copied().fold(0.0, f32::max);
+    let mut least = if largest.is_finite() && largest > 1e-6 { 0.05 * largest } else { 1.0 };
+    for size in sizes.iter_mut().rev() {
+        least = if size.is_finite() { least.max(*size) } else { least };
+        *size = least;
+    }
+    sizes
 }
 
 /// The garment that draws a model, where one was named.

@@ -89,6 +89,13 @@ impl Timings {
     }
 }
 
+/// A take with what its frames cost, where that is known.
+pub fn read_take(path: &Path) -> Result<Take> {
+    let mut take = Take::read(path)?;
+    Timings::open(path.parent().unwrap_or(Path::new(""))).restore(path, &mut take);
+    Ok(take)
+}
+
 fn name(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned())
 }

@@ -30,7 +30,10 @@ fn refused(args: &[&str], must_say: &[&str]) {
 
 #[test]
 fn every_command_explains_itself_with_examples() {
-    for command in ["demo", "inspect", "simulate", "train", "evaluate", "render", "convert", "lab"] {
+    for command in [
+        "demo", "inspect", "simulate", "train", "evaluate", "animate", "compare", "render", "convert",
+        "fabric", "lab",
+    ] {
         let out = toile(&[command, "--help"]);
         assert!(out.status.success());
         assert!(text(&out.stdout).contains("Example"), "{command}");
