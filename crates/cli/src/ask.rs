@@ -102,8 +102,9 @@ pub fn fabric(name: &str) -> Result<Fabric> {
 pub fn motions(names: &[String], body: &Body) -> Result<Vec<Motion>> {
     let mut motions = Vec::new();
     for name in names {
+        let carry = if is_file(name) { file_onto } else { onto };
         for motion in raw_motions(name)? {
-            motions.push(onto(motion, body).with_context(|| format!("motion {name}"))?);
+            motions.push(carry(motion, body).with_context(|| format!("motion {name}"))?);
         }
     }
     Ok(motions)
@@ -111,6 +112,15 @@ pub fn motions(names: &[String], body: &Body) -> Result<Vec<Motion>> {
 
 /// Carries a motion over to `body` where its skeleton is another.
 pub fn onto(motion: Motion, body: &Body) -> Result<Motion> {
+    if motion.skeleton == body.skeleton {
+        return Ok(motion);
+    }
+    let (carried, _) = retarget(&motion, body, &RetargetSettings::default())?;
+    Ok(carried)
+}
+
+/// The same for a motion of a file, saying which of its joints drive nothing.
+pub fn file_onto(motion: Motion, body: &Body) -> Result<Motion> {
     if motion.skeleton == body.skeleton {
         return Ok(motion);
     }

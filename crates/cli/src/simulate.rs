@@ -246,9 +246,7 @@ impl Job<'_> {
                 Ok(takes) => outcome.takes.extend(takes),
                 Err(e) if e.downcast_ref::<Halted>().is_some() => {}
                 Err(e) if shared.unwritable.load(Ordering::SeqCst) => {
-                    return Err(
-                        e.context("finished takes are kept: make room and run the same command again")
-                    );
+                    return Err(e.context(WRITE_FAILED));
                 }
                 Err(e) => outcome.failed.push((motions[i].name.clone(), format!("{e:#}"))),
             }
@@ -363,6 +361,9 @@ impl Job<'_> {
         Ok(world)
     }
 }
+
+const WRITE_FAILED: &str =
+    "a take could not be written (finished ones are kept; make room and run the same command again)";
 
 /// A clip that was not finished because the whole run ends.
 #[derive(Debug)]

@@ -78,7 +78,10 @@ pub fn one_motion(name: &str, clip: Option<&str>, body: &Body) -> Result<Motion>
         motions.retain(|m| m.name == clip);
     }
     match motions.len() {
-        1 => ask::onto(motions.remove(0), body).with_context(|| format!("motion {name}")),
+        1 => {
+            let carry = if ask::is_file(name) { ask::file_onto } else { ask::onto };
+            carry(motions.remove(0), body).with_context(|| format!("motion {name}"))
+        }
         0 if names.is_empty() => Err(BadRequest(format!("{name} holds no animation")).into()),
         _ => Err(BadRequest(format!(
             "{name} holds {} animations; choose one with --clip: {}",
