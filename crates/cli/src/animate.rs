@@ -10,7 +10,7 @@ use glam::Vec3;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use toile_assets::write::glb;
-use toile_assets::write::obj::ObjSequence;
+use toile_assets::write::obj::{self, ObjSequence};
 use toile_assets::write::pc2::{self, Pc2Writer};
 use toile_assets::write::usd::{UsdSettings, UsdWriter};
 use toile_assets::{Body, Garment, Mesh};
@@ -225,7 +225,7 @@ impl<'a> Cache<'a> {
         let sink = match ending(&out.to_string_lossy()).as_str() {
             "pc2" => {
                 files.push(pc2::partner(out));
-                Sink::Pc2(Pc2Writer::new(out, drawn.mesh, 0.0)?)
+                Sink::Pc2(Pc2Writer::without_partner(out, drawn.mesh.positions.len(), 0.0, 1.0)?)
             }
             "usda" => {
                 let name = out.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -263,7 +263,11 @@ impl<'a> Cache<'a> {
     fn finish(self, body: &Body) -> Result<Vec<PathBuf>> {
         self.bar.finish_and_clear();
         match self.sink {
-            Sink::Pc2(writer) => writer.finish()?,
+            Sink::Pc2(writer) => {
+                // Only now: a run that fails leaves no mesh without its cache.
+                obj::write_mesh(&pc2::partner(self.out), self.drawn.mesh)?;
+                writer.finish()?;
+            }
             Sink::Usd(writer) => writer.finish()?,
             Sink::Obj(_) => {}
             Sink::Glb(frames) => {

@@ -199,6 +199,44 @@ fn every_format_holds_the_same_frames_in_the_order_of_the_garments_own_file() {
         .collect();
     assert_eq!(apart(&frames, &samples), 0.0);
 
+    // The same skirt in Blender's axes, in centimetres and in inches is the same cache, and that is said.
+    let file = std::fs::read_to_string(dir.join("skirt.obj")).unwrap();
+    let other = |scale: f32, z_up: bool| -> String {
+        let turn = |line: &str| match line.strip_prefix("v ") {
+            Some(v) => {
+                let p: Vec<f32> = v.split(' ').map(|x| x.parse::<f32>().unwrap() * scale).collect();
+                let [x, y, z] = if z_up { [p[0], -p[2], p[1]] } else { [p[0], p[1], p[2]] };
+                format!("v {x} {y} {z}\n")
+            }
+            None => format!("{line}\n"),
+        };
+        file.lines().map(turn).collect()
+    };
+    for (name, scale, z_up, word) in [
+        ("up", 1.0, true, "+Z points up"),
+        ("cm", 100.0, false, "centimetres"),
+        ("inch", 39.370_08, false, "inches"),
+    ] {
+        let (garment, out) = (at(&format!("{name}.obj")), at(&format!("{name}_cache.pc2")));
+        std::fs::write(&garment, other(scale, z_up)).unwrap();
+        let args = [
+            "animate",
+            "--garment",
+            &garment,
+            "--motion",
+            "walk",
+            "--seconds",
+            "0.3",
+            "--no-drape",
+            "--out",
+            &out,
+        ];
+        let ran = toile(&args);
+        assert!(ran.status.success() && text(&ran.stderr).contains(word), "{}", text(&ran.stderr));
+        let same = apart(&frames, &pc2(Path::new(&out)));
+        assert!(same < 1e-5, "{name}: {same}");
+    }
+
     for (args, said) in [
         (["--out", "x.fbx", "--motion", "walk"], ".usda"),
         (["--motion", "walk", "--out", "/no/such/place/x.pc2"], "does not exist"),
