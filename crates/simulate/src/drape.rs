@@ -1,5 +1,6 @@
 //! From panels around a body to a garment that rests on it, and on to the first frame of a motion.
 
+use crate::fit::check_still_worn;
 use crate::settings::{Integrator, Settings};
 use crate::world::World;
 use crate::{Error, Result};
@@ -35,6 +36,8 @@ pub fn drape(
     let bones = world.bones().to_vec();
     settle(&mut world, how, |w, dt| w.step(&bones, dt).map(|_| ()))?;
     world.state.halt();
+    let draped: Vec<_> = world.state.x.iter().map(|p| p.as_vec3()).collect();
+    check_still_worn(body, garment, &draped)?;
     Ok(world)
 }
 
