@@ -73,6 +73,8 @@ const SEARCH_M: f64 = 0.03;
 const SEARCH_TOUCHING_M: f64 = 0.06;
 /// Samples within this of touching are kept for the later iterations of a step, m.
 const SPARE_M: f64 = 0.008;
+/// Less cloth than this on a limb is no sleeve and no trouser leg, m².
+const SLEEVE_M2: f64 = 0.03;
 /// Vertices look for limbs this far, m: the nearer half of a skirt.
 const WATCH_M: f64 = 0.09;
 /// What lies within [`WATCH_M`] on a limb moves at most so much against each other in a step, m: a tenth of a metre
@@ -149,6 +151,45 @@ impl SurfaceContacts {
         self.clear = vec![0.0; scene.len() * self.parts];
         self.watched = vec![Watch::default(); scene.len() * self.parts];
         self.homes = scene.samples.iter().map(|s| body.nearest_part(s.point(x)) as u32).collect();
+        self.give_back_patches(scene);
+    }
+
+    /// An armhole lies on the arm for a few vertices, but it is no sleeve: patches too small to go around a limb belong
+    /// to the trunk, or the arm would take the dress along.
+    fn give_back_patches(&mut self, scene: &Scene) {
+        let mut beside = vec![Vec::new(); scene.len()];
+        for &[a, b] in &scene.edges {
+            beside[a as usize].push(b);
+            beside[b as usize].push(a);
+        }
+        let mut seen = vec![false; scene.len()];
+        for start in 0..scene.len() {
+            if seen[start] || self.homes[start] == 0 {
+                continue;
+            }
+            let mut patch = vec![start as u32];
+            seen[start] = true;
+            let mut next = 0;
+            while next < patch.len() {
+                for &v in &beside[patch[next] as usize] {
+                    if !seen[v as usize] && self.homes[v as usize] == self.homes[start] {
+                        seen[v as usize] = true;
+                        patch.push(v);
+                    }
+                }
+                next += 1;
+            }
+            if patch.iter().map(|&v| scene.area[v as usize]).sum::<f64>() < SLEEVE_M2 {
+                patch.iter().for_each(|&v| self.homes[v as usize] = 0);
+            }
+        }
+        // What lies between vertices goes with them.
+        for s in scene.len()..scene.samples.len() {
+            let v = scene.samples[s].v;
+            if v.iter().any(|&v| self.homes[v as usize] == 0) {
+                self.homes[s] = 0;
+            }
+        }
     }
 
     /// Finds all contacts at the first iterate.
@@ -236,8 +277,13 @@ impl SurfaceContacts {
             if part == home {
                 let y0 = sample.point(&now.state.x);
                 own = Some((found.normal.dot(y0 + motion - found.point), found.normal));
-            } else if !soften(&mut contact, own, keep) {
-                continue;
+            } else {
+                // Another limb pushes cloth aside but does not take it along: an arm that brushes a dress.
+                contact.friction = 0.0;
+                contact.limit = 0.0;
+                if !soften(&mut contact, own, keep) {
+                    continue;
+                }
             }
             self.push(contact, On::Limb(part as u32), y);
         }
