@@ -142,11 +142,11 @@ pub const HEAVY: [(f64, f64, f64); 6] = [
 ];
 
 /// Heavy cantilevers: drop and chord angle of each Γ, and their profiles against the elastica.
-pub fn heavy_cantilevers(gammas: &[f64]) -> Result<Findings> {
+pub fn heavy_cantilevers(gammas: &[f64], cells: usize) -> Result<Findings> {
     let mut found = Findings::default();
     let mut plot = Plot::new("Heavy cantilevers (dashed: elastica)", "along / L", "height / L");
     for (gamma, drop, chord) in HEAVY.into_iter().filter(|h| gammas.contains(&h.0)) {
-        let profile = bent_strip(Load::Weight(gamma), 40, 2, Pattern::Right)?;
+        let profile = bent_strip(Load::Weight(gamma), cells, 2, Pattern::Right)?;
         let (x, y) = last(&profile);
         found.rows.push(drop_row(gamma, Pattern::Right, y, drop));
         found.rows.push(Row::relative(
