@@ -36,6 +36,11 @@ pub struct Dressed {
 impl Dressed {
     /// Cuts and drapes a garment whose start is jittered by 1 mm (none for seed 0).
     pub fn new(garment: &str, seed: u64) -> Result<Self> {
+        Self::draped(garment, seed, &DrapeSettings::default())
+    }
+
+    /// The same, draped as asked.
+    pub fn draped(garment: &str, seed: u64, how: &DrapeSettings) -> Result<Self> {
         let body = builtin::body("mannequin:female")?;
         let mut garment = builtin::garment(garment, &body)?;
         let fabric = builtin::fabric(&garment.fabric)?;
@@ -45,7 +50,7 @@ impl Dressed {
                 *p += (random.vector().clamp_length_max(1.0) * 1e-3).as_vec3();
             }
         }
-        let world = drape(&body, &garment, &fabric, &Settings::default(), &DrapeSettings::default())?;
+        let world = drape(&body, &garment, &fabric, &Settings::default(), how)?;
         let weld = Solid::weld(&body.mesh.positions);
         Ok(Self { body, garment, world, weld })
     }
@@ -256,4 +261,31 @@ pub fn swing_rows(name: &str, s: &Swing) -> Result<Findings> {
         ],
         shots: s.shots.clone(),
     })
+}
+
+/// What a garment costs on a walking body.
+#[derive(Clone, Debug)]
+pub struct Cost {
+    /// Of the simulated mesh.
+    pub vertices: usize,
+    /// Processor time of each recorded frame, ms.
+    pub frame_ms: Vec<f64>,
+    /// Steps that were retried smaller.
+    pub retries: u32,
+}
+
+/// Walks for `frames` recorded frames and times them; draping is cut short, as only the walk counts.
+pub fn walking_cost(garment: &str, frames: usize) -> Result<Cost> {
+    let how = DrapeSettings { most_secs: 1.0, ..DrapeSettings::default() };
+    let dressed = Dressed::draped(garment, 0, &how)?;
+    let motion = builtin::motion("walk", &dressed.body.skeleton)?;
+    let mut world = dressed.world.clone();
+    ramp(&mut world, &dressed.body, &motion, &how)?;
+    let mut cost = Cost { vertices: world.scene.len(), frame_ms: vec![], retries: 0 };
+    for f in 1..=frames.min((motion.duration_secs() * FPS) as usize) {
+        let begun = super::clock::cpu_ms();
+        cost.retries += dressed.play(&mut world, &motion, f)?.retries;
+        cost.frame_ms.push(super::clock::cpu_ms() - begun);
+    }
+    Ok(cost)
 }

@@ -198,7 +198,7 @@ fn skirt(rings: usize, sides: usize) -> (toile_assets::Mesh, Vec<[DVec2; 3]>) {
     (mesh, flat)
 }
 
-/// A skirt that moved at 1 m/s and whose waist stops at once: how far the hem is ahead of the waist, m, every 1/60 s.
+/// A skirt that moved at 0.4 m/s and whose waist stops at once: how far the hem is ahead of the waist, m, every 1/60 s.
 fn stopped_skirt(settings: Settings, secs: f64) -> Result<Vec<(f64, f64)>> {
     let fabric = Fabric { stretch_warp: 800.0, shear: 25.0, damping_secs: 0.003, drag: 0.2, density: 0.2, ..plain() };
     let (rings, sides) = (8, 24);
@@ -209,8 +209,8 @@ fn stopped_skirt(settings: Settings, secs: f64) -> Result<Vec<(f64, f64)>> {
     // At rest first, as a skirt is before it is worn; then all of it moves and the waist does not.
     rest_from_motion(&mut world)?;
     for i in sides..world.scene.len() {
-        world.state.v[i] = DVec3::Z;
-        world.state.v_before[i] = DVec3::Z;
+        world.state.v[i] = DVec3::Z * 0.4;
+        world.state.v_before[i] = DVec3::Z * 0.4;
     }
     let ahead = |w: &World| w.state.x[rings * sides..].iter().map(|p| p.z).sum::<f64>() / sides as f64;
     // The first sample is the middle itself and would count as a way through it.

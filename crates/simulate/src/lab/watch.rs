@@ -133,6 +133,7 @@ impl Watch {
             self.run.deepest_m = depths.iter().copied().fold(self.run.deepest_m, f64::max);
             self.run.inside = self.run.inside.max(depths.iter().filter(|d| **d > MOST_DEPTH).count());
         }
+        if std::env::var_os("LABDBG").is_some() { eprintln!("frame {} cross {} strain {:.3}", self.run.frames, crossings(&world.scene, x), self.principal_strain(&world.scene.triangles, x)); }
         if self.shots_at.contains(&self.run.frames) {
             let mut pieces = vec![Piece::cloth(&world.scene.triangles, x)];
             pieces.extend(solids());
