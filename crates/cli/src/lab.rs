@@ -13,7 +13,9 @@ use toile_simulate::lab::{self, Case, Findings, Plot, Row, Shot};
 
 /// Hold the solver to values that physics gives
 #[derive(Parser)]
-#[command(after_help = "Examples:\n  toile lab --json\n  toile lab --long --out lab\n  toile lab --only cantilever")]
+#[command(
+    after_help = "Examples:\n  toile lab --json\n  toile lab --long --out lab\n  toile lab --only cantilever"
+)]
 pub struct Args {
     /// The rows that take minutes, too
     #[arg(long)]
@@ -33,7 +35,11 @@ pub fn run(args: &Args) -> Result<()> {
     let cases: Vec<&Case> = lab::CASES
         .iter()
         .filter(|c| {
-            if args.only.is_empty() { args.long || !c.long } else { args.only.iter().any(|w| c.name.contains(w)) }
+            if args.only.is_empty() {
+                args.long || !c.long
+            } else {
+                args.only.iter().any(|w| c.name.contains(w))
+            }
         })
         .collect();
     if cases.is_empty() {
@@ -175,12 +181,19 @@ fn pictures(page: &mut Page, renderer: &mut Renderer, shots: &[Shot]) -> Result<
 }
 
 fn picture(renderer: &mut Renderer, shot: &Shot) -> Result<Image> {
+    // The studio's floor is at zero; what hangs in the air of the laboratory is stood on it.
+    let lowest = shot.pieces.iter().flat_map(|p| &p.positions).map(|p| p.y).fold(f32::INFINITY, f32::min);
+    let lifted: Vec<Vec<glam::Vec3>> = shot
+        .pieces
+        .iter()
+        .map(|p| p.positions.iter().map(|q| *q - glam::Vec3::Y * lowest).collect())
+        .collect();
     let meshes: Vec<MeshHandle> = shot.pieces.iter().map(|p| MeshHandle::new(&p.triangles)).collect();
     let cloth = ["silk", "denim"].into_iter().find(|f| shot.name.contains(f)).unwrap_or("cotton");
     let mut scene = Scene::new();
-    for (piece, mesh) in shot.pieces.iter().zip(&meshes) {
+    for ((piece, mesh), positions) in shot.pieces.iter().zip(&meshes).zip(&lifted) {
         let material = if piece.cloth { Material::fabric(cloth) } else { Material::body() };
-        scene = scene.with(Item::new(mesh, &piece.positions, material));
+        scene = scene.with(Item::new(mesh, positions, material));
     }
     let view = View::Angle { azimuth: shot.view.0, elevation: shot.view.1 };
     let camera = Camera::framing_scene(&scene, view, 1.0);

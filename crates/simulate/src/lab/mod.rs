@@ -116,6 +116,7 @@ pub const CASES: &[Case] = &[
     long("hanging chain", || Ok(motion::hanging_chain()?.into())),
     long("continuous collision, many", || Ok(collision::continuous(2000)?.into())),
     long("Cusick drape", || cusick::cusick(&[15, 25])),
+    long("cloth on sphere, finer", || scene(0, scenes::Size::Full, &SEEDS)),
     long("rotating sphere", || scene(1, scenes::Size::Full, &SEEDS)),
     long("twist", || scene(2, scenes::Size::Full, &SEEDS)),
     long("curtain", || scene(3, scenes::Size::Full, &SEEDS)),

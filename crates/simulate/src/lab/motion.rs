@@ -200,7 +200,8 @@ fn skirt(rings: usize, sides: usize) -> (toile_assets::Mesh, Vec<[DVec2; 3]>) {
 
 /// A skirt that moved at 0.4 m/s and whose waist stops at once: how far the hem is ahead of the waist, m, every 1/60 s.
 fn stopped_skirt(settings: Settings, secs: f64) -> Result<Vec<(f64, f64)>> {
-    let fabric = Fabric { stretch_warp: 800.0, shear: 25.0, damping_secs: 0.003, drag: 0.2, density: 0.2, ..plain() };
+    let fabric =
+        Fabric { stretch_warp: 800.0, shear: 25.0, damping_secs: 0.003, drag: 0.2, density: 0.2, ..plain() };
     let (rings, sides) = (8, 24);
     let (mesh, flat) = skirt(rings, sides);
     let mut scene = Scene::new(&mesh, &flat, &fabric, &settings)?;

@@ -8,7 +8,9 @@ use crate::contact::collider::{Collider, Shape};
 use crate::settings::Settings;
 use crate::{Result, Scene, World};
 use glam::{DAffine3, DQuat, DVec2, DVec3, Quat, Vec2, Vec3};
-use toile_assets::{Body, Fabric, Garment, Joint, Mesh, Pin, PinTarget, Pose, RestSource, Skeleton, Skin, Transform};
+use toile_assets::{
+    Body, Fabric, Garment, Joint, Mesh, Pin, PinTarget, Pose, RestSource, Skeleton, Skin, Transform,
+};
 
 /// How fine a scene is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +103,8 @@ pub fn on_sphere(size: Size, seed: u64) -> Result<Run> {
     let mut x = lay(&mesh, radius + 0.02);
     jitter(&mut x, seed);
     let mut world = World::new(scene, x, settings)?;
-    let mut watch = Watch::new("cloth on sphere", seed, &rest, &[9, 24, 59], (30.0, 20.0));
+    let mut watch =
+        Watch::new("cloth on sphere", seed, &rest, &size.pick([9, 24, 39], [9, 29, 59]), (30.0, 20.0));
     for _ in 0..size.pick(40, 60) {
         let go = watch.frame(
             &mut world,
@@ -131,7 +134,8 @@ pub fn rotating_sphere(size: Size, seed: u64) -> Result<Run> {
     jitter(&mut x, seed);
     let mut world = World::new(scene, x, settings)?;
     let (rest_frames, turn_frames) = size.pick((25, 25), (40, 60));
-    let mut watch = Watch::new("rotating sphere", seed, &rest, &[39, 69, 99], (30.0, 25.0));
+    let mut watch =
+        Watch::new("rotating sphere", seed, &rest, &size.pick([24, 37, 49], [39, 69, 99]), (30.0, 25.0));
     let mut angle = 0.0;
     for f in 0..rest_frames + turn_frames {
         if f >= rest_frames {
@@ -182,7 +186,7 @@ pub fn curtain(size: Size, seed: u64) -> Result<Run> {
     scene.colliders.push(sphere);
     let mut world = World::new(scene, x, settings)?;
     let (hang, pass) = (size.pick(8, 20), size.pick(32, 45));
-    let mut watch = Watch::new("curtain", seed, &rest, &[19, 42, 64], (40.0, 8.0));
+    let mut watch = Watch::new("curtain", seed, &rest, &size.pick([7, 24, 39], [19, 42, 64]), (40.0, 8.0));
     for f in 0..hang + pass {
         let t = if f < hang { 0.0 } else { (f - hang + 1) as f64 / pass as f64 };
         let go = watch.frame(
@@ -343,5 +347,5 @@ pub fn twist(size: Size, seed: u64) -> Result<Run> {
 
 /// Turns of one end against the other, and the share of its length by which the ends come nearer meanwhile. At a fixed
 /// length even an inextensible sleeve of this shape tears soon after half a turn.
-const TWIST_TURNS: f32 = 1.0;
+const TWIST_TURNS: f32 = 0.5;
 const TWIST_NEARER: f32 = 0.25;

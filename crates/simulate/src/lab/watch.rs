@@ -19,6 +19,8 @@ pub struct Run {
     pub crossings: usize,
     /// Largest principal strain, a share.
     pub strain: f64,
+    /// 99th percentile of the triangles' principal strain, the largest of any frame.
+    pub strain_p99: f64,
     /// Deepest vertex in something solid, m.
     pub deepest_m: f64,
     /// Vertices deeper than 1 mm, the most seen at once.
@@ -90,6 +92,7 @@ impl Watch {
             frames: 0,
             crossings: 0,
             strain: 0.0,
+            strain_p99: 0.0,
             deepest_m: 0.0,
             inside: 0,
             retries: 0,
@@ -127,13 +130,14 @@ impl Watch {
             return Ok(false);
         }
         self.run.crossings = self.run.crossings.max(crossings(&world.scene, x));
-        self.run.strain = self.run.strain.max(self.principal_strain(&world.scene.triangles, x));
+        let (most, p99) = self.principal_strain(&world.scene.triangles, x);
+        self.run.strain = self.run.strain.max(most);
+        self.run.strain_p99 = self.run.strain_p99.max(p99);
         if let Some(depth) = depth {
             let depths: Vec<f64> = x.iter().map(|p| depth(*p)).collect();
             self.run.deepest_m = depths.iter().copied().fold(self.run.deepest_m, f64::max);
             self.run.inside = self.run.inside.max(depths.iter().filter(|d| **d > MOST_DEPTH).count());
         }
-        if std::env::var_os("LABDBG").is_some() { eprintln!("frame {} cross {} strain {:.3}", self.run.frames, crossings(&world.scene, x), self.principal_strain(&world.scene.triangles, x)); }
         if self.shots_at.contains(&self.run.frames) {
             let mut pieces = vec![Piece::cloth(&world.scene.triangles, x)];
             pieces.extend(solids());
@@ -153,18 +157,19 @@ impl Watch {
         self.run.ms += ms;
     }
 
-    /// Largest stretch in any direction of any triangle: the larger singular value of its deformation, less one.
-    fn principal_strain(&self, triangles: &[[u32; 3]], x: &[DVec3]) -> f64 {
-        let mut worst = 0.0f64;
-        for (t, g) in triangles.iter().zip(&self.gradients) {
+    /// Stretch in the direction of the largest, triangle by triangle: the larger singular value of its deformation, less
+    /// one. The largest of all, and the 99th percentile.
+    fn principal_strain(&self, triangles: &[[u32; 3]], x: &[DVec3]) -> (f64, f64) {
+        let strain = |(t, g): (&[u32; 3], &[DVec2; 2])| {
             let [a, b, c] = t.map(|i| x[i as usize]);
             let u = (b - a) * g[0].x + (c - a) * g[1].x;
             let v = (b - a) * g[0].y + (c - a) * g[1].y;
             let (uu, vv, uv) = (u.length_squared(), v.length_squared(), u.dot(v));
             let most = 0.5 * (uu + vv) + (0.25 * (uu - vv) * (uu - vv) + uv * uv).sqrt();
-            worst = worst.max(most.sqrt() - 1.0);
-        }
-        worst
+            most.sqrt() - 1.0
+        };
+        let strains: Vec<f64> = triangles.iter().zip(&self.gradients).map(strain).collect();
+        (strains.iter().copied().fold(0.0, f64::max), super::percentile(&strains, 0.99))
     }
 
     /// What was seen.
