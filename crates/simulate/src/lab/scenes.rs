@@ -325,10 +325,11 @@ pub fn twist(size: Size, seed: u64) -> Result<Run> {
     world.state.halt();
     let rest: Vec<[DVec2; 3]> = garment.rest.iter().map(|r| r.map(|p| p.as_dvec2())).collect();
     let frames = size.pick(45, 75);
+    let turns = size.pick(0.4, TWIST_TURNS);
     let mut watch = Watch::new("twist", seed, &rest, &[frames / 3, 2 * frames / 3, frames - 1], (20.0, 15.0));
     for f in 1..=frames {
         let t = f as f32 / frames as f32;
-        let turn = TWIST_TURNS * 0.5 * std::f32::consts::TAU * t;
+        let turn = turns * 0.5 * std::f32::consts::TAU * t;
         let apart = 0.5 * length * (1.0 - TWIST_NEARER * t);
         let mut pose: Pose = body.skeleton.rest_pose();
         for (joint, side) in [(1, -1.0f32), (2, 1.0)] {
@@ -345,7 +346,7 @@ pub fn twist(size: Size, seed: u64) -> Result<Run> {
     Ok(watch.finish())
 }
 
-/// Turns of one end against the other, and the share of its length by which the ends come nearer meanwhile. At a fixed
-/// length even an inextensible sleeve of this shape tears soon after half a turn.
+/// Turns of one end against the other, and the share of its length by which the ends come nearer meanwhile: as far as
+/// straight lines between the rings are no longer than the sleeve.
 const TWIST_TURNS: f32 = 0.5;
-const TWIST_NEARER: f32 = 0.25;
+const TWIST_NEARER: f32 = 0.08;
