@@ -177,9 +177,10 @@ def main():
                 f"{'valid' if r['valid'] else 'not valid'}",
                 flush=True,
             )
-        strain_kept = [r for r in runs if r["n"] == n and r["p99_strain_percent"] <= 5.0]
+        on_ball = [r for r in runs if r["n"] == n and r["deepest_mm"] <= 5.0 and r["lowest_m"] > -RADIUS]
+        strain_kept = [r for r in on_ball if r["p99_strain_percent"] <= 5.0]
         valid = [r for r in strain_kept if r["valid"]]
-        for name, some in (("valid", valid), ("that keeps the strain", strain_kept)):
+        for name, some in (("valid", valid), ("that keeps the strain and stays on the ball", strain_kept)):
             if some:
                 best = min(some, key=lambda r: r["median_cpu_ms"])
                 print(

@@ -331,6 +331,9 @@ fn the_hem_swings_after_a_sudden_stop_and_settles() {
         None => toile_assets::builtin::motion("run-stop", &dressed.body.skeleton).unwrap(),
     };
     let swing = dress::swing(&dressed, &motion, 4.0).unwrap();
+    for p in swing.trace.iter().step_by(3) {
+        print!("{:.2}:{:.1} ", p.0, 100.0 * p.1);
+    }
     println!(
         "seed 0 of {}: hem {:.1} cm peak to peak, {:.2} cm in the last second",
         motion.name,

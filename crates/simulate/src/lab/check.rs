@@ -250,7 +250,9 @@ mod tests {
             let a = std::f32::consts::PI * r as f32 / rings as f32;
             for s in 0..sides {
                 let b = std::f32::consts::TAU * s as f32 / sides as f32;
-                x.push(centre + radius * Vec3::new(a.sin() * b.sin(), a.cos(), a.sin() * b.cos()));
+                // The poles are one point each.
+                let sin = if r % rings == 0 { 0.0 } else { a.sin() };
+                x.push(centre + radius * Vec3::new(sin * b.sin(), a.cos(), sin * b.cos()));
             }
         }
         let at = |r: u32, s: u32| r * sides + s % sides;

@@ -488,7 +488,7 @@ pub fn catenary() -> Result<Findings> {
 fn catenary_parameter(span: f64) -> f64 {
     let (mut low, mut high) = (1e-3, 1e3);
     for _ in 0..200 {
-        let a: f64 = (low * high as f64).sqrt();
+        let a = f64::sqrt(low * high);
         if 2.0 * a * (0.5 * span / a).min(300.0).sinh() > 1.0 {
             low = a;
         } else {
