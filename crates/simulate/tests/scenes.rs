@@ -347,3 +347,27 @@ fn the_hem_swings_after_a_sudden_stop_and_settles() {
         swing.left_over
     );
 }
+
+#[test]
+fn the_depth_checker_knows_a_mannequin_inside_and_out() {
+    let body = toile_assets::builtin::body("mannequin:female").unwrap();
+    let bones = body.bones(&body.skeleton.rest_pose());
+    let x = body.skinned_positions(&bones);
+    let solid = check::Solid::new(&x, &body.mesh.triangles, &check::Solid::weld(&body.mesh.positions));
+    let normals = body.mesh.normals();
+    let (mut inside, mut outside, mut tried) = (0usize, 0usize, 0u32);
+    for (p, n) in x.iter().zip(&normals).step_by(7) {
+        let p = p.as_dvec3();
+        if solid.near_fault(p, 0.05) {
+            continue;
+        }
+        tried += 1;
+        let depth = solid.depth(p - n.as_dvec3() * 4e-3);
+        inside += usize::from((depth - 4e-3).abs() < 1e-3);
+        outside += usize::from(solid.depth(p + n.as_dvec3() * 4e-3) == 0.0);
+    }
+    // Fingers, ears and creases are thinner than that.
+    assert!(tried > 500, "{tried} of {}: {} faults", x.len() / 7, solid.faults().len());
+    let share = |n: usize| n as f64 / f64::from(tried);
+    assert!(share(inside) > 0.95 && share(outside) > 0.98, "{} {} of {tried}", inside, outside);
+}

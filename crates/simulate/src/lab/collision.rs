@@ -113,6 +113,14 @@ pub struct Comparison {
 
 /// Tries `rounds` pairs of every family.
 pub fn compare(rounds: usize, seed: u64) -> Comparison {
+    compare_with(rounds, seed, time_of_impact)
+}
+
+fn compare_with(
+    rounds: usize,
+    seed: u64,
+    check: impl Fn(Pair, &[DVec3; 4], &[DVec3; 4]) -> f64,
+) -> Comparison {
     let mut r = Random::new(seed);
     let mut found = Comparison::default();
     for round in 0..rounds {
@@ -129,7 +137,7 @@ pub fn compare(rounds: usize, seed: u64) -> Comparison {
                     continue;
                 }
                 found.tried += 1;
-                let safe = time_of_impact(pair, &x, &u);
+                let safe = check(pair, &x, &u);
                 let met = meets(pair, &x, &u, 1.0);
                 found.meeting += usize::from(met);
                 found.cautious += usize::from(!met && safe < 1.0);
@@ -156,4 +164,26 @@ pub fn continuous(rounds: usize) -> Result<Vec<Row>> {
             0.8,
         ),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contact::continuous::distance_squared;
+
+    #[test]
+    fn careless_checks_are_caught() {
+        // One that looks at eight moments only, and one that stops a hair late.
+        let sampled = |pair: Pair, x: &[DVec3; 4], u: &[DVec3; 4]| {
+            let at = |t: f64| [0, 1, 2, 3].map(|i| x[i] + u[i] * t);
+            let near = |k: &i32| distance_squared(pair, &at(f64::from(*k) / 8.0)) < 1e-4;
+            (1..=8).find(near).map_or(1.0, |k| f64::from(k - 1) / 8.0)
+        };
+        assert!(compare_with(10, 1, sampled).missed > 10);
+        let late = |pair: Pair, x: &[DVec3; 4], u: &[DVec3; 4]| {
+            let t = time_of_impact(pair, x, u);
+            if t < 1.0 { (1.2 * t + 1e-3).min(1.0) } else { t }
+        };
+        assert!(compare_with(10, 1, late).missed > 10);
+    }
 }
