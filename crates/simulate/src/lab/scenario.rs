@@ -74,10 +74,20 @@ pub fn scenario_s(n: usize) -> Result<Measures> {
     scenario_s_with(n, Settings::default())
 }
 
-/// The same with the step cut into `parts`: what the centre of mass is compared with.
+/// The same with the step cut into `parts`: what the centre of mass is compared with. Newton stops when a step moves little,
+/// so a shorter step is solved the more tightly; else what it stops short of adds up to a brake.
 pub fn scenario_s_finer(n: usize, parts: f64) -> Result<Measures> {
     let usual = Settings::default();
-    scenario_s_with(n, Settings { max_step_secs: usual.max_step_secs / parts, ..usual })
+    scenario_s_with(
+        n,
+        Settings {
+            max_step_secs: usual.max_step_secs / parts,
+            tolerance_m: usual.tolerance_m / (parts * parts),
+            linear_tolerance: usual.linear_tolerance / parts,
+            max_newton: 3 * usual.max_newton,
+            ..usual
+        },
+    )
 }
 
 /// The same with settings of one's own (air is off in any case).
