@@ -69,6 +69,14 @@ impl Conversion {
 const UNITS: [(&str, f64); 5] =
     [("metres", 1.0), ("centimetres", 0.01), ("inches", 0.0254), ("decimetres", 0.1), ("millimetres", 0.001)];
 
+/// What a garment in no usual unit is called among its problems; it was scaled to a plausible size, no more.
+pub const UNKNOWN_UNITS: &str = "sizes that fit no usual unit";
+
+/// Whether a length is a unit that files are usually in.
+pub fn is_usual_unit(metres_per_unit: f64) -> bool {
+    UNITS.iter().any(|(_, unit)| *unit == metres_per_unit)
+}
+
 /// A guess of a garment's units and axes, and what to say about it (nothing where it is ours already).
 /// `lo` and `hi` bound the garment in its file, `body` the body it is worn on, in our units.
 pub fn guess_garment(lo: Vec3, hi: Vec3, body: Option<(Vec3, Vec3)>) -> (Conversion, Vec<String>) {

@@ -33,6 +33,41 @@ pub struct Fabric {
     pub sources: Vec<String>,
 }
 
+impl Fabric {
+    /// Every value with its unit and the range in which cloth exists, with a factor of ten to spare on both sides.
+    pub fn values(&self) -> [(&'static str, f64, &'static str, std::ops::RangeInclusive<f64>); 11] {
+        [
+            // From chiffon (0.02) to leather and wet wool (2).
+            ("density", self.density, "kg/m²", 0.005..=10.0),
+            // From loose jersey (10) to sailcloth (50,000).
+            ("stretch_warp", self.stretch_warp, "N/m", 1.0..=500_000.0),
+            ("stretch_weft", self.stretch_weft, "N/m", 1.0..=500_000.0),
+            ("shear", self.shear, "N/m", 0.1..=200_000.0),
+            ("poisson", self.poisson, "", 0.0..=0.5),
+            // From silk gauze (1e-7) to saddle leather (1e-2).
+            ("bend_warp", self.bend_warp, "N·m", 1e-8..=0.1),
+            ("bend_weft", self.bend_weft, "N·m", 1e-8..=0.1),
+            ("damping_secs", self.damping_secs, "s", 0.0..=0.1),
+            ("thickness", self.thickness, "m", 1e-4..=0.02),
+            ("friction", self.friction, "", 0.0..=2.0),
+            ("drag", self.drag, "", 0.0..=5.0),
+        ]
+    }
+
+    /// Values that no cloth has, each with the range allowed: kilopascals in place of newtons per metre,
+    /// grams in place of kilograms.
+    pub fn absurdities(&self) -> Vec<String> {
+        self.values()
+            .into_iter()
+            .filter(|(_, value, _, range)| !range.contains(value))
+            .map(|(name, value, unit, range)| {
+                let (lo, hi) = range.into_inner();
+                format!("{name} = {value:?} {unit} is no cloth: {lo:?} to {hi:?} {unit} are allowed")
+            })
+            .collect()
+    }
+}
+
 #[cfg(feature = "io")]
 impl Fabric {
     /// Reads a fabric's TOML file; unknown or missing keys are errors that name the line.
@@ -44,11 +79,17 @@ impl Fabric {
 
     /// Parses a fabric's TOML text; `path` is for the error.
     pub fn parse(text: &str, path: &std::path::Path) -> crate::Result<Self> {
-        toml::from_str(text).map_err(|e| {
+        let fabric: Self = toml::from_str(text).map_err(|e| {
             let start = e.span().map_or(0, |s| s.start.min(text.len()));
             let line = text.as_bytes()[..start].iter().filter(|b| **b == b'\n').count() + 1;
             crate::Error::bad(path, format!("line {line}"), e.message().to_string())
-        })
+        })?;
+        let mut faults = fabric.absurdities();
+        match faults.len() {
+            0 => Ok(fabric),
+            1 => Err(crate::Error::bad(path, "values", faults.remove(0))),
+            _ => Err(crate::Error::Many { path: path.to_path_buf(), faults }),
+        }
     }
 
     /// Names and one-line descriptions of the built-in fabrics.
@@ -82,6 +123,28 @@ mod tests {
             assert_eq!(fabric.name, name);
             assert!(fabric.sources.len() >= 9);
         }
+    }
+
+    #[test]
+    fn absurd_values_are_refused_with_the_range_allowed() {
+        let text = include_str!("../fabrics/cotton.toml");
+        let fault = |from: &str, to: &str| {
+            let changed = text.replace(from, to);
+            assert_ne!(changed, text);
+            Fabric::parse(&changed, Path::new("x.toml")).unwrap_err().to_string()
+        };
+        let stiff = fault("stretch_warp = 1500.0", "stretch_warp = 1.5e9");
+        assert!(
+            stiff.contains("stretch_warp = 1500000000.0 N/m") && stiff.contains("1.0 to 500000.0"),
+            "{stiff}"
+        );
+        assert!(fault("bend_weft = 7.0e-6", "bend_weft = nan").contains("bend_weft"));
+        assert!(fault("density = 0.15", "density = -0.15").contains("0.005 to 10.0"));
+        let two = fault("density = 0.15\nstretch_warp = 1500.0", "density = 150.0\nstretch_warp = 0.0");
+        assert!(
+            two.contains("2 problems") && two.contains("density") && two.contains("stretch_warp"),
+            "{two}"
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Safetensors files with text metadata: how takes and models are stored.
 
 use crate::{Error, Result};
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
-use std::collections::HashMap;
+use safetensors::tensor::{Dtype, SafeTensors};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 /// Collects named arrays and writes them all at once.
@@ -34,16 +34,28 @@ impl TensorWriter {
         self.tensors.push((name.to_string(), dtype, shape.to_vec(), bytes));
     }
 
-    pub fn write(self, path: &Path) -> Result<()> {
-        let mut views = Vec::with_capacity(self.tensors.len());
+    /// Writes the file, all or nothing. The same contents give the same bytes, which `safetensors::serialize`
+    /// does not promise: it writes its metadata in the order of a hash map.
+    pub fn write(mut self, path: &Path) -> Result<()> {
+        // Wide numbers first, so that all are aligned.
+        self.tensors.sort_by(|a, b| b.1.bitsize().cmp(&a.1.bitsize()).then(a.0.cmp(&b.0)));
+        let mut header = serde_json::Map::new();
+        let text: BTreeMap<_, _> = self.text.into_iter().collect();
+        header.insert("__metadata__".into(), serde_json::json!(text));
+        let mut end = 0;
         for (name, dtype, shape, bytes) in &self.tensors {
-            let view = TensorView::new(*dtype, shape.clone(), bytes)
-                .map_err(|e| Error::Invalid(format!("array `{name}`: {e:?}")))?;
-            views.push((name.clone(), view));
+            let start = end;
+            end += bytes.len();
+            let entry = serde_json::json!({"dtype": format!("{dtype:?}"), "shape": shape, "data_offsets": [start, end]});
+            header.insert(name.clone(), entry);
         }
-        let bytes = safetensors::serialize(views, Some(self.text))
-            .map_err(|e| Error::Invalid(format!("{}: {e:?}", path.display())))?;
-        crate::write::write_atomically(path, &bytes)
+        let mut header = serde_json::Value::Object(header).to_string().into_bytes();
+        header.resize(header.len().next_multiple_of(8), b' ');
+        let mut file = Vec::with_capacity(8 + header.len() + end);
+        file.extend_from_slice(&(header.len() as u64).to_le_bytes());
+        file.extend_from_slice(&header);
+        self.tensors.iter().for_each(|(_, _, _, bytes)| file.extend_from_slice(bytes));
+        crate::write::write_atomically(path, &file)
     }
 }
 

@@ -2,14 +2,14 @@
 
 mod gltf_figure;
 
-use glam::{Quat, Vec3};
+use glam::{DVec3, Quat, Vec3};
 use gltf_figure::{Scratch, distance, tube, wave};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use toile_assets::read::gltf;
 use toile_assets::write::glb;
-use toile_assets::{Attachment, Body, Joint, Mesh, Motion, Skeleton, Skin, Transform};
+use toile_assets::{Attachment, Body, Joint, Mesh, Motion, RootFrame, Skeleton, Skin, Transform};
 
 #[test]
 fn bodies_come_back_with_all_influences_and_motions() {
@@ -143,11 +143,23 @@ fn one_of_everything(scratch: &Scratch) -> Vec<PathBuf> {
     let basis: Vec<Vec<Vec3>> = (0..5)
         .map(|k| normals.iter().enumerate().map(|(v, n)| *n * ((v * (k + 1)) as f32).sin() * 0.1).collect())
         .collect();
-    glb::write_morph_basis(&next("basis.glb"), &dress, &dress.positions, &basis, None).unwrap();
+    let mut space = glb::MorphBasis {
+        name: "dress",
+        mesh: &dress,
+        mean: &dress.positions,
+        basis: &basis,
+        motion: None,
+        extras: serde_json::json!({"scale": [1, 2, 3, 4, 5]}),
+    };
+    glb::write_morph_basis(&next("basis.glb"), &space).unwrap();
     let rows: Vec<Vec<f32>> = (0..9).map(|f| (0..5).map(|k| ((f * k) as f32).cos()).collect()).collect();
-    let weights = glb::BasisWeights { frames: &rows, fps: 24.0 };
-    glb::write_morph_basis(&next("basis_moving.glb"), &dress, &dress.positions, &basis, Some(weights))
-        .unwrap();
+    let roots: Vec<RootFrame> = (0..9)
+        .map(|f| RootFrame { position: DVec3::new(0.0, 1.0, 0.1 * f as f64), heading: f as f64 })
+        .collect();
+    space.motion = Some(glb::BasisMotion { weights: &rows, roots: &roots, fps: 24.0 });
+    glb::write_morph_basis(&next("basis_moving.glb"), &space).unwrap();
+    space.motion = Some(glb::BasisMotion { weights: &rows, roots: &roots[1..], fps: 24.0 });
+    assert!(glb::write_morph_basis(&scratch.file("refused.glb"), &space).is_err());
     files
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use toile_assets::read::garment::RestChoice;
 use toile_assets::read::{self, Loaded};
 use toile_assets::retarget::{RetargetSettings, retarget};
-use toile_assets::{Body, Error, Fabric, Garment, Motion, Problem, builtin};
+use toile_assets::{Body, Error, Fabric, Garment, Motion, Problem, axes, builtin};
 
 /// A request that cannot be met as it was put.
 #[derive(Debug)]
@@ -70,6 +70,26 @@ pub fn garment(name: &str, body: &Body, rest: RestChoice, select: Option<&str>) 
     Ok(builtin::garment(name, body)?)
 }
 
+/// A garment that is to be simulated: as [`garment`], but a size that had to be guessed is refused.
+pub fn worn(name: &str, body: &Body, rest: RestChoice) -> Result<Garment> {
+    let (file, select) = part(name, None);
+    if is_file(file) {
+        let loaded = read::garment::read_garment_for(Path::new(file), rest, select, Some(body))?;
+        if loaded.problems.iter().any(|p| p.what == axes::UNKNOWN_UNITS) {
+            let (lo, hi) = body.mesh.bounds();
+            return Err(BadRequest(format!(
+                "{name}: {}; scale it in its own program so that it surrounds body `{}`, {:.2} m tall in metres",
+                loaded.notes.join("; "),
+                body.name,
+                hi.y - lo.y
+            ))
+            .into());
+        }
+        return Ok(say(name, loaded));
+    }
+    Ok(builtin::garment(name, body)?)
+}
+
 /// A fabric by file or built-in name.
 pub fn fabric(name: &str) -> Result<Fabric> {
     if is_file(name) {
@@ -82,8 +102,9 @@ pub fn fabric(name: &str) -> Result<Fabric> {
 pub fn motions(names: &[String], body: &Body) -> Result<Vec<Motion>> {
     let mut motions = Vec::new();
     for name in names {
+        let carry = if is_file(name) { file_onto } else { onto };
         for motion in raw_motions(name)? {
-            motions.push(onto(motion, body).with_context(|| format!("motion {name}"))?);
+            motions.push(carry(motion, body).with_context(|| format!("motion {name}"))?);
         }
     }
     Ok(motions)
@@ -95,6 +116,26 @@ pub fn onto(motion: Motion, body: &Body) -> Result<Motion> {
         return Ok(motion);
     }
     let (carried, _) = retarget(&motion, body, &RetargetSettings::default())?;
+    Ok(carried)
+}
+
+/// The same for a motion of a file, saying which of its joints drive nothing.
+pub fn file_onto(motion: Motion, body: &Body) -> Result<Motion> {
+    if motion.skeleton == body.skeleton {
+        return Ok(motion);
+    }
+    let (carried, report) = retarget(&motion, body, &RetargetSettings::default())?;
+    if !report.left_out.is_empty() {
+        let (few, count) = (report.left_out.iter().take(6), report.left_out.len());
+        let few: Vec<&str> = few.map(String::as_str).collect();
+        let more = if count > few.len() { ", …" } else { "" };
+        eprintln!(
+            "{}: {count} joints drive nothing on `{}`: {}{more}",
+            motion.name,
+            body.name,
+            few.join(", ")
+        );
+    }
     Ok(carried)
 }
 

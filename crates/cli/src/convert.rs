@@ -1,6 +1,7 @@
 //! `toile convert`: from one file format to another.
 
 use crate::ask::{self, BadRequest, ending, is_file};
+use crate::morphs;
 use anyhow::Result;
 use clap::Parser;
 use glam::Vec3;
@@ -10,26 +11,35 @@ use toile_assets::write::usd::UsdSettings;
 use toile_assets::write::{bvh, glb, obj, pc2, usd};
 use toile_assets::{Attachment, AttachmentSettings, Body, Garment, Mesh, Take, builtin};
 
-/// Turn a body, motion, garment or take into another file format
+/// Turn a body, motion, garment, take or model into another file format
 #[derive(Parser)]
 #[command(after_help = "Examples:\n  \
     toile convert mannequin:female hero.glb --motion walk --garment dress\n  \
     toile convert 16_47.bvh walk.glb --body hero.glb\n  \
     toile convert hero.glb walk.bvh\n  \
     toile convert dress dress.obj\n  \
-    toile convert out/takes/walk.take cache/walk.pc2 --garment dress")]
+    toile convert out/takes/walk.take cache/walk.pc2 --garment dress\n  \
+    toile convert dress.toile --morphs dress.glb --garment dress\n  \
+    toile convert dress.toile --morphs dress.glb --garment dress --motion walk --json")]
 pub struct Args {
     /// A file or a built-in name
     input: String,
     /// Where to; its ending says the format: glb, bvh, obj, usda, pc2
-    output: PathBuf,
+    #[arg(required_unless_present = "morphs")]
+    output: Option<PathBuf>,
+    /// Write a model's garment as a GLB whose morph targets are its basis (see docs/engines.md)
+    #[arg(long, value_name = "GLB", conflicts_with = "output")]
+    morphs: Option<PathBuf>,
     /// The body a motion or garment is for
     #[arg(long)]
     body: Option<String>,
-    /// Motions to put into a GLB with a body
+    /// Motions to put into a GLB with a body; the one that animates a model's morph targets
     #[arg(long)]
     motion: Vec<String>,
-    /// Garments to put on a body in a GLB, or the garment of a take (gives its drawn vertices)
+    /// Which animation of a motion file with several, for a model
+    #[arg(long)]
+    clip: Option<String>,
+    /// Garments to put on a body in a GLB, or the garment of a take or model (gives its drawn vertices)
     #[arg(long)]
     garment: Vec<String>,
     /// Which node or material of a glTF file
@@ -38,6 +48,16 @@ pub struct Args {
     /// Where the flat rest shape of a garment comes from
     #[arg(long, value_enum, default_value = "auto")]
     rest: Rest,
+    /// One JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    /// Where to, by whichever name it was given.
+    fn out(&self) -> &Path {
+        self.morphs.as_deref().or(self.output.as_deref()).unwrap_or(Path::new(""))
+    }
 }
 
 /// `--rest`.
@@ -64,24 +84,34 @@ enum Kind {
     Motion,
     Garment,
     Take,
+    Model,
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    ask::writable(&args.output)?;
-    let to = ending(&args.output.to_string_lossy());
-    match (kind(args)?, to.as_str()) {
+    ask::writable(args.out())?;
+    let to = ending(&args.out().to_string_lossy());
+    let kind = kind(args)?;
+    if args.morphs.is_some() && !matches!(kind, Kind::Model) {
+        return Err(BadRequest(format!("--morphs wants a model (.toile), not {}", args.input)).into());
+    }
+    let mut about = serde_json::json!({"files": [args.out()]});
+    match (kind, to.as_str()) {
+        (Kind::Model, "glb") => {
+            about = model_to_morphs(args)?;
+            Ok(())
+        }
         (Kind::Motion, "bvh") => motion_to_bvh(args),
         (Kind::Motion | Kind::Body, "glb") => body_to_glb(args),
         (Kind::Body, "obj") => {
-            Ok(obj::write_mesh(&args.output, &ask::body(&args.input, args.select.as_deref())?.mesh)?)
+            Ok(obj::write_mesh(args.out(), &ask::body(&args.input, args.select.as_deref())?.mesh)?)
         }
         (Kind::Garment, "obj") => {
             let (_, garment) = worn(args)?;
-            Ok(obj::write_garment(&args.output, &garment)?)
+            Ok(obj::write_garment(args.out(), &garment)?)
         }
         (Kind::Garment, "glb") => {
             let (body, garment) = worn(args)?;
-            write_dressed(&args.output, &body, &[], &[garment])
+            write_dressed(args.out(), &body, &[], &[garment])
         }
         (Kind::Take, _) => take_to(args, &to),
         (_, other) => Err(BadRequest(format!(
@@ -90,12 +120,33 @@ pub fn run(args: &Args) -> Result<()> {
         ))
         .into()),
     }?;
-    println!("{}", args.output.display());
+    if args.json {
+        println!("{about}");
+    } else {
+        println!("{}", args.out().display());
+    }
     Ok(())
 }
 
+fn model_to_morphs(args: &Args) -> Result<serde_json::Value> {
+    let body = the_body(args)?;
+    let motion = match args.motion.as_slice() {
+        [] => None,
+        [name] => Some(name.as_str()),
+        _ => return Err(BadRequest("morph targets take one animation; give --motion once".into()).into()),
+    };
+    let request = morphs::Request {
+        model: Path::new(&args.input),
+        out: args.out(),
+        garment: morphs::garment(&args.garment, &body, args.rest.into())?,
+        motion,
+        clip: args.clip.as_deref(),
+    };
+    morphs::write(&request, &body)
+}
+
 fn kind(args: &Args) -> Result<Kind> {
-    let to_bvh = ending(&args.output.to_string_lossy()) == "bvh";
+    let to_bvh = ending(&args.out().to_string_lossy()) == "bvh";
     if is_file(&args.input) {
         return match ending(&args.input).as_str() {
             "bvh" => Ok(Kind::Motion),
@@ -103,6 +154,7 @@ fn kind(args: &Args) -> Result<Kind> {
             "glb" | "gltf" | "vrm" => Ok(Kind::Body),
             "obj" => Ok(Kind::Garment),
             "take" => Ok(Kind::Take),
+            "toile" => Ok(Kind::Model),
             other => Err(BadRequest(format!("{}: `.{other}` is not read here", args.input)).into()),
         };
     }
@@ -136,7 +188,7 @@ fn motion_to_bvh(args: &Args) -> Result<()> {
     };
     match motions.as_slice() {
         // Centimetres: what other programs expect of a BVH file.
-        [motion] => Ok(bvh::write_motion(&args.output, motion, 100.0)?),
+        [motion] => Ok(bvh::write_motion(args.out(), motion, 100.0)?),
         [] => Err(BadRequest(format!("{} holds no animation", args.input)).into()),
         several => {
             let wanted = several.iter().find(|m| Some(m.name.as_str()) == args.select.as_deref());
@@ -150,7 +202,7 @@ fn motion_to_bvh(args: &Args) -> Result<()> {
                 ))
                 .into());
             };
-            Ok(bvh::write_motion(&args.output, motion, 100.0)?)
+            Ok(bvh::write_motion(args.out(), motion, 100.0)?)
         }
     }
 }
@@ -172,7 +224,7 @@ fn body_to_glb(args: &Args) -> Result<()> {
     for name in &args.garment {
         garments.push(ask::garment(name, &body, args.rest.into(), None)?);
     }
-    write_dressed(&args.output, &body, &motions, &garments)
+    write_dressed(args.out(), &body, &motions, &garments)
 }
 
 /// A body with its animations, wearing garments that follow its bones.
@@ -227,16 +279,16 @@ fn take_to(args: &Args, to: &str) -> Result<()> {
     };
     let slices: Vec<&[Vec3]> = frames.iter().map(Vec::as_slice).collect();
     match to {
-        "pc2" => Ok(pc2::write_pc2(&args.output, &mesh, slices.iter().copied(), take.fps, take.fps, 0.0)?),
+        "pc2" => Ok(pc2::write_pc2(args.out(), &mesh, slices.iter().copied(), take.fps, take.fps, 0.0)?),
         "usda" => Ok(usd::write_usd(
-            &args.output,
+            args.out(),
             &mesh,
             &slices,
             UsdSettings { fps: take.fps, ..UsdSettings::default() },
         )?),
-        "glb" => Ok(glb::write_cloth_morphs(&args.output, &mesh, &frames, take.fps)?),
+        "glb" => Ok(glb::write_cloth_morphs(args.out(), &mesh, &frames, take.fps)?),
         "obj" => {
-            let mut sequence = obj::ObjSequence::new(&args.output, &mesh);
+            let mut sequence = obj::ObjSequence::new(args.out(), &mesh);
             slices.iter().try_for_each(|frame| sequence.push(frame).map(|_| ()))?;
             Ok(())
         }

@@ -65,7 +65,7 @@ fn look(name: &str) -> Result<(Value, String)> {
         "glb" | "gltf" | "vrm" => gltf(name)?,
         "bvh" => motion(name, read::bvh::read_motion(path, None)?),
         "obj" => garment(name, read_garment(path, RestChoice::Auto, None)?),
-        "take" => take(name, &Take::read(path)?),
+        "take" => take(name, &crate::resume::read_take(path)?),
         "toile" => model(name, &Model::read(path)?),
         "toml" => {
             let fabric = ask::fabric(name)?;

@@ -1,16 +1,23 @@
 //! `toile`: clothing animation from the command line.
 
+mod animate;
 mod ask;
+mod compare;
 mod convert;
 mod demo;
 mod evaluate;
+mod fabric;
 mod inspect;
 mod lab;
+mod morphs;
+mod penetration;
 mod picture;
 mod progress;
 mod render;
 mod report;
+mod resume;
 mod simulate;
+mod tiers;
 mod train;
 
 use clap::{Parser, Subcommand};
@@ -32,8 +39,11 @@ enum Command {
     Simulate(simulate::Args),
     Train(train::Args),
     Evaluate(evaluate::Args),
+    Animate(animate::Args),
+    Compare(compare::Args),
     Render(render::Args),
     Convert(convert::Args),
+    Fabric(fabric::Args),
     Lab(lab::Args),
 }
 
@@ -54,8 +64,11 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Simulate(args) => simulate::run(&args),
         Command::Train(args) => train::run(&args),
         Command::Evaluate(args) => evaluate::run(&args),
+        Command::Animate(args) => animate::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Fabric(args) => fabric::run(&args),
         Command::Lab(args) => lab::run(&args),
     }
 }
@@ -73,21 +86,34 @@ fn said_once(error: &anyhow::Error) -> String {
 
 /// 2 for input that cannot be used, 1 for work that failed.
 fn exit_code(error: &anyhow::Error) -> u8 {
-    use std::io::ErrorKind;
-    use toile_assets::Error;
     for cause in error.chain() {
         if cause.downcast_ref::<ask::BadRequest>().is_some() {
             return 2;
         }
-        if let Some(error) = cause.downcast_ref::<Error>() {
-            return match error {
-                Error::Io { source, .. } => match source.kind() {
-                    ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::IsADirectory => 2,
-                    _ => 1,
-                },
-                _ => 2,
-            };
+        if let Some(error) = cause.downcast_ref::<toile_assets::Error>() {
+            return asset_code(error);
+        }
+        match cause.downcast_ref::<toile_simulate::Error>() {
+            Some(toile_simulate::Error::Asset(error)) => return asset_code(error),
+            Some(toile_simulate::Error::Scene(_)) => return 2,
+            _ => {}
         }
     }
     1
+}
+
+fn asset_code(error: &toile_assets::Error) -> u8 {
+    use std::io::ErrorKind;
+    match error {
+        toile_assets::Error::Io { source, .. } => match source.kind() {
+            ErrorKind::NotFound
+            | ErrorKind::PermissionDenied
+            | ErrorKind::IsADirectory
+            | ErrorKind::NotADirectory
+            | ErrorKind::AlreadyExists
+            | ErrorKind::InvalidData => 2,
+            _ => 1,
+        },
+        _ => 2,
+    }
 }

@@ -30,7 +30,10 @@ fn refused(args: &[&str], must_say: &[&str]) {
 
 #[test]
 fn every_command_explains_itself_with_examples() {
-    for command in ["demo", "inspect", "simulate", "train", "evaluate", "render", "convert", "lab"] {
+    for command in [
+        "demo", "inspect", "simulate", "train", "evaluate", "animate", "compare", "render", "convert",
+        "fabric", "lab",
+    ] {
         let out = toile(&[command, "--help"]);
         assert!(out.status.success());
         assert!(text(&out.stdout).contains("Example"), "{command}");
@@ -76,6 +79,91 @@ fn bad_input_is_refused_with_file_place_and_exit_code_2() {
     refused(&["render", "--out", &at("a.jpg")], &["a.jpg", ".png"]);
     refused(&["convert", "dress", &at("dress.bvh")], &["dress"]);
     assert!(!dir.join("m.toile").exists() && !dir.join("takes").join("walk.take").exists());
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn garments_and_fabrics_that_cannot_be_simulated_are_refused() {
+    let dir = folder("unfit");
+    let at = |name: &str| dir.join(name).to_string_lossy().into_owned();
+    let put = |name: &str, text: &str| {
+        std::fs::write(dir.join(name), text).unwrap();
+        at(name)
+    };
+    let out = toile(&["convert", "skirt:300", &at("skirt.obj")]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let skirt = std::fs::read_to_string(at("skirt.obj")).unwrap();
+    let changed = |change: &dyn Fn(f64, f64, f64) -> [f64; 3], extra: &str| {
+        let mut file = String::new();
+        for line in skirt.lines() {
+            let numbers: Vec<f64> = line.split(' ').skip(1).filter_map(|x| x.parse().ok()).collect();
+            match (line.starts_with("v "), &numbers[..]) {
+                (true, &[x, y, z]) => {
+                    let [x, y, z] = change(x, y, z);
+                    file.push_str(&format!("v {x} {y} {z}\n"));
+                }
+                _ => file.push_str(&format!("{line}\n")),
+            }
+        }
+        file + extra
+    };
+    let simulate = |garment: &str, more: &[&str], must_say: &[&str]| {
+        let takes = at("takes");
+        let mut args = vec!["simulate", "--garment", garment, "--motion", "stand", "--out", &takes];
+        args.extend(more);
+        refused(&args, must_say);
+    };
+    let far = put("far.obj", &changed(&|x, y, z| [x + 3.0, y, z], ""));
+    simulate(&far, &[], &["far", "m away from the body", "move it by (-3.00"]);
+    let inside = put("inside.obj", &changed(&|x, y, z| [0.7 * x, y, 0.5 * z], ""));
+    simulate(&inside, &[], &["inside the body", "deepest", "rest pose"]);
+    let tiny = put("tiny.obj", &changed(&|x, y, z| [0.01 * x, 0.01 * y, 0.01 * z], ""));
+    simulate(&tiny, &[], &["tiny.obj", "fit no usual unit", "scale it"]);
+    let nan = put("nan.obj", &changed(&|x, y, z| [x, y, z], "v 0 inf 0\n"));
+    simulate(&nan, &[], &["nan.obj", "line"]);
+    let cut_short = put("short.obj", &skirt[..skirt.len() / 3]);
+    simulate(&cut_short, &[], &["short.obj"]);
+
+    let cotton = include_str!("../../assets/fabrics/cotton.toml");
+    let stiff = put("stiff.toml", &cotton.replace("stretch_warp = 1500.0", "stretch_warp = 1e12"));
+    simulate("skirt:300", &["--fabric", &stiff], &["stiff.toml", "stretch_warp", "1.0 to 500000.0 N/m"]);
+    let light = put("light.toml", &cotton.replace("density = 0.15", "density = 0.0"));
+    simulate("skirt:300", &["--fabric", &light], &["density", "0.005 to 10.0 kg/m²"]);
+    simulate("skirt:300", &["--fabric", &at("none.toml")], &["none.toml"]);
+
+    // A motion whose joints match nothing on the body.
+    let snake = "HIERARCHY\nROOT A\n{\nOFFSET 0 0 0\nCHANNELS 3 Xposition Yposition Zposition\nEnd Site\n{\nOFFSET 0 1 0\n}\n}\n\
+                 MOTION\nFrames: 2\nFrame Time: 0.0333\n0 0 0\n0 0 0\n";
+    let snake = put("snake.bvh", snake);
+    let takes = at("takes");
+    refused(
+        &["simulate", "--garment", "skirt:300", "--motion", &snake, "--out", &takes],
+        &["snake", "not human enough", "no joint was found"],
+    );
+    // A file where the folder for the takes should be.
+    let blocked = put("blocked", "");
+    refused(&["simulate", "--garment", "skirt:300", "--motion", "stand", "--out", &blocked], &["blocked"]);
+    assert!(!dir.join("takes").join("stand.take").exists());
+
+    // What can be repaired is repaired and counted.
+    let last = skirt.lines().rev().find(|l| l.starts_with("f ")).unwrap();
+    let worse = put("worse.obj", &format!("{skirt}{last}\n{last}\nf 1/1 1/1 2/2\n"));
+    let out = toile(&["inspect", &worse]);
+    let said = text(&out.stdout);
+    assert!(
+        said.contains("duplicate faces: 2 (removed)") && said.contains("fewer than three corners: 1"),
+        "{said}"
+    );
+    let bare: String = skirt
+        .lines()
+        .filter(|l| !l.starts_with("vt"))
+        .map(|l| {
+            let corners = l.split(' ').map(|c| c.split('/').next().unwrap_or(c));
+            corners.collect::<Vec<_>>().join(" ") + "\n"
+        })
+        .collect();
+    let out = toile(&["inspect", &put("bare.obj", &bare)]);
+    assert!(text(&out.stdout).contains("rest shape from the mesh"), "{}", text(&out.stdout));
     std::fs::remove_dir_all(&dir).unwrap();
 }
 

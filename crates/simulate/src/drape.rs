@@ -1,9 +1,11 @@
 //! From panels around a body to a garment that rests on it, and on to the first frame of a motion.
 
+use crate::fit::check_still_worn;
 use crate::settings::{Integrator, Settings};
 use crate::world::World;
 use crate::{Error, Result};
-use toile_assets::{Body, Fabric, Garment, Motion, Pose};
+use glam::{DAffine3, DQuat, DVec3, Quat, Vec3};
+use toile_assets::{Body, Fabric, Garment, Motion, Pose, RootTrack, Transform};
 
 /// How long and how calmly a garment is draped.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,6 +36,8 @@ pub fn drape(
     let bones = world.bones().to_vec();
     settle(&mut world, how, |w, dt| w.step(&bones, dt).map(|_| ()))?;
     world.state.halt();
+    let draped: Vec<_> = world.state.x.iter().map(|p| p.as_vec3()).collect();
+    check_still_worn(body, garment, &draped)?;
     Ok(world)
 }
 
@@ -67,32 +71,108 @@ fn settle(
     outcome
 }
 
-/// Carries a draped garment from the body's rest pose to the first frame of `motion` (roots included) and lets
-/// it settle there.
+/// Carries a draped garment from the body's rest pose to the first frame of `motion`, which it reaches with the
+/// motion's own speed, so that a clip that begins in the middle of a run does not begin with a jolt. A motion that
+/// begins at rest is settled at its first frame.
 pub fn ramp(world: &mut World, body: &Body, motion: &Motion, how: &DrapeSettings) -> Result<()> {
-    let rest = body.skeleton.rest_pose();
+    let lead = Lead::new(motion);
     let first = &motion.poses[0];
+    // The faster a joint has to travel, the longer the ramp: 1 m/s is a calm walk.
+    let reach = |a: &Pose, b: &Pose| {
+        let (a, b) = (body.bones(a), body.bones(b));
+        a.iter().zip(&b).map(|(a, b)| f64::from(a.translation.distance(b.translation))).fold(0.0, f64::max)
+    };
+    let rest = put(world, body, &lead.at(-how.ramp_secs, how.ramp_secs));
+    let secs = how.ramp_secs.max(reach(&rest, first));
+    let rest = put(world, body, &lead.at(-secs, secs));
+
     let wanted = world.settings;
     world.settings.integrator = Integrator::ImplicitEuler;
     let dt = wanted.max_step_secs;
-    // The faster a joint has to travel, the longer the ramp: 1 m/s is a calm walk.
-    let (from, to) = (body.bones(&rest), body.bones(first));
-    let far = from.iter().zip(&to).map(|(a, b)| a.translation.distance(b.translation)).fold(0.0, f32::max);
-    let secs = how.ramp_secs.max(f64::from(far));
     let steps = (secs / dt).ceil() as usize;
     for n in 1..=steps {
         let t = n as f64 / steps as f64;
-        // Starts and ends at rest.
+        // Starts at rest and ends as part of the motion.
         let eased = t * t * (3.0 - 2.0 * t);
-        let pose: Pose = rest.lerp(first, eased as f32);
-        world.step(&body.bones(&pose), dt).map_err(|e| name_frame(e, n))?;
+        let pose: Pose = rest.lerp(&lead.at((t - 1.0) * secs, secs), eased as f32);
+        world.step(&body.bones(&pose), secs / steps as f64).map_err(|e| name_frame(e, n))?;
     }
     world.settings = wanted;
-    let bones = body.bones(first);
-    let calm = DrapeSettings { most_secs: how.ramp_secs, ..*how };
-    settle(world, &calm, |w, dt| w.step(&bones, dt).map(|_| ()))?;
-    world.state.halt();
+    if lead.at_rest {
+        let bones = body.bones(first);
+        let calm = DrapeSettings { most_secs: how.ramp_secs, ..*how };
+        settle(world, &calm, |w, dt| w.step(&bones, dt).map(|_| ()))?;
+        world.state.halt();
+    }
     Ok(())
+}
+
+/// What could have come before the first frame of a motion.
+struct Lead<'a> {
+    first: &'a Pose,
+    /// Speeds of each joint's transform in the first frame: m/s, and axis times rad/s.
+    speeds: Vec<(Vec3, Vec3)>,
+    at_rest: bool,
+}
+
+impl<'a> Lead<'a> {
+    fn new(motion: &'a Motion) -> Self {
+        let first = &motion.poses[0];
+        let second = motion.poses.get(1).unwrap_or(first);
+        let fps = motion.fps as f32;
+        let speeds: Vec<(Vec3, Vec3)> = first
+            .locals
+            .iter()
+            .zip(&second.locals)
+            .map(|(a, b)| {
+                let turn = b.rotation * a.rotation.inverse();
+                let turn = if turn.w < 0.0 { -turn } else { turn };
+                ((b.translation - a.translation) * fps, turn.to_scaled_axis() * fps)
+            })
+            .collect();
+        let at_rest = speeds.iter().all(|(v, w)| v.length() < 0.05 && w.length() < 0.3);
+        Self { first, speeds, at_rest }
+    }
+
+    /// The pose `t` ≤ 0 seconds from the first frame, when the whole lead takes `secs`. Whole bodies come from rest
+    /// at an even acceleration; joints only swing out, as they cannot turn on for long.
+    fn at(&self, t: f64, secs: f64) -> Pose {
+        let along = (t + 0.5 * t * t / secs) as f32;
+        let swing = (SWING_SECS * ((t / SWING_SECS).exp() - 1.0)) as f32;
+        let locals = self.first.locals.iter().zip(&self.speeds).map(|(l, (v, w))| {
+            let turn = Quat::from_scaled_axis(*w * swing);
+            Transform { translation: l.translation + *v * along, rotation: turn * l.rotation }
+        });
+        Pose { locals: locals.collect() }
+    }
+}
+
+/// How long joints are followed back, s.
+const SWING_SECS: f64 = 0.1;
+
+/// Puts the resting body and its cloth where and as `start` stands, at once, and returns the rest pose there.
+fn put(world: &mut World, body: &Body, start: &Pose) -> Pose {
+    let rest = body.skeleton.rest_pose();
+    let frame = |p: &Pose| RootTrack::new(&body.skeleton, std::iter::once(p)).frames[0];
+    let (a, b) = (frame(&rest), frame(start));
+    let turn = DQuat::from_rotation_y(b.heading - a.heading);
+    let way = b.position - turn * a.position;
+    let m = DAffine3::from_rotation_translation(turn, DVec3::new(way.x, 0.0, way.z));
+    // From wherever an earlier call put it.
+    let now = world.bones()[0];
+    let was = DAffine3 { matrix3: now.matrix3.as_dmat3(), translation: now.translation.as_dvec3() };
+    let home = body.bones(&rest)[0];
+    let home = DAffine3 { matrix3: home.matrix3.as_dmat3(), translation: home.translation.as_dvec3() };
+    let mut moved = rest;
+    for (joint, local) in body.skeleton.joints.iter().zip(&mut moved.locals) {
+        if joint.parent.is_none() {
+            local.rotation = turn.as_quat() * local.rotation;
+            local.translation = m.transform_point3(local.translation.as_dvec3()).as_vec3();
+        }
+    }
+    world.transform(&(m * home * was.inverse()));
+    world.place_body(&body.bones(&moved));
+    moved
 }
 
 /// Puts the frame into an error that could not know it.

@@ -177,6 +177,7 @@ impl Scene {
             .ok_or_else(|| {
                 Error::Scene(format!("triangle {t} has no area at rest; repair the mesh before simulating"))
             })?;
+            let el = membrane::Element { compression: settings.compression.clamp(1e-3, 1.0), ..el };
             for &i in tri {
                 area[i as usize] += el.area / 3.0;
                 mass[i as usize] += el.area / 3.0 * fabric.density;

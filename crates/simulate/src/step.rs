@@ -9,14 +9,13 @@ use crate::contact::body::BodySurface;
 use crate::contact::cloth::ClothContact;
 use crate::contact::constraint::{self, Contact};
 use crate::contact::surfaces::{self, SurfaceContacts};
-use crate::energy::membrane::Curvature;
 use crate::energy::{air, bending, membrane};
 use crate::report::StepReport;
 use crate::scene::Scene;
 use crate::settings::{Integrator, Settings};
 use crate::solve::{pcg, system::System};
 use crate::state::{Grip, State};
-use glam::{DMat3, DVec3};
+use glam::{DMat3, DVec3, Mat3A, Vec3A};
 
 /// Why a substep has to be retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,9 +41,13 @@ pub struct Workspace {
     strain_before: Vec<membrane::Strain>,
     angles: Vec<f64>,
     angles_before: Vec<f64>,
+    angle_gradients: Vec<[DVec3; 4]>,
     moments: Vec<f64>,
+    bent_from: bending::Datum,
     pub(crate) surfaces: SurfaceContacts,
     contacts: Vec<Contact>,
+    /// The contacts that the last move was made for.
+    judged: Vec<Contact>,
     system: System,
     vectors: pcg::Vectors,
     pub(crate) cloth: ClothContact,
@@ -52,7 +55,7 @@ pub struct Workspace {
 
 impl Workspace {
     /// Room for a scene whose cloth is at `x`.
-    pub fn new(scene: &Scene, x: &[DVec3]) -> Self {
+    pub fn new(scene: &Scene, x: &[DVec3], settings: &Settings) -> Self {
         let n = scene.len();
         let zero = || vec![DVec3::ZERO; n];
         Self {
@@ -68,10 +71,13 @@ impl Workspace {
             strain_before: vec![[0.0; 3]; scene.triangles.len()],
             angles: vec![0.0; scene.hinges.len()],
             angles_before: vec![0.0; scene.hinges.len()],
+            angle_gradients: vec![[DVec3::ZERO; 4]; scene.hinges.len()],
             moments: vec![0.0; scene.hinges.len()],
+            bent_from: bending::Datum::default(),
             surfaces: SurfaceContacts::new(scene),
             contacts: Vec::new(),
-            system: System::new(scene),
+            judged: Vec::new(),
+            system: System::new(scene, settings.factored_below),
             vectors: pcg::Vectors::new(n),
             cloth: ClothContact::new(scene, x),
         }
@@ -101,7 +107,8 @@ pub fn substep(
     predict(scene, settings, h, state, ws);
     start_dissipation(scene, settings, h, state, ws);
 
-    // The guess is free flight with the pins where they will be.
+    // The guess is free flight with the pins where they will be. (Going on with the last change of speed as well was
+    // tried: those are mostly flutter, and Newton needed half as many iterations again.)
     for i in 0..scene.len() {
         ws.x[i] = state.x[i] + state.v[i] * h;
     }
@@ -118,11 +125,23 @@ pub fn substep(
     }
 
     let rate = scene.fabric.damping_secs / h;
+    ws.bent_from.set(&scene.bending, &scene.rest_angles, &ws.angles_before, rate);
     let mut moved = f64::INFINITY;
+    let mut mean = f64::INFINITY;
     let mut worst = 0;
+    let mut descent: Option<Descent> = None;
     for iteration in 0..settings.max_newton {
-        find_contacts(scene, obstacles, settings, h, state, ws, iteration == 0);
-        let energy = linearise(scene, settings, rate, ws);
+        let energy = loop {
+            let pressed: f64 = ws.judged.iter().map(|c| constraint::energy(c, &ws.x)).sum();
+            find_contacts(scene, obstacles, settings, h, state, ws, iteration);
+            let (inner, outer) = linearise(scene, settings, rate, ws);
+            // The matrix at the new point gives its energy for nothing: the move is judged here, against the contacts
+            // it was made for, and shortened if the energy rose.
+            match &mut descent {
+                Some(d) if !d.falls(inner + pressed) => d.shorten(ws),
+                _ => break inner + outer,
+            }
+        };
         if let Some(vertex) = ws.gradient.iter().position(|g| !g.is_finite()) {
             return Err(Failure { cause: "not finite", vertex });
         }
@@ -138,20 +157,34 @@ pub fn substep(
         );
         report.linear += steps as u32;
         report.newton += 1;
-
         let slope: f64 = ws.gradient.iter().zip(&ws.move_).map(|(g, p)| g.dot(*p)).sum();
-        let share = line_search(scene, settings, rate, energy, slope, ws);
+        ws.judged.clone_from(&ws.contacts);
+        descent = Some(Descent { energy, slope, share: 1.0, left: 12 });
+        for (try_, (x, m)) in ws.x_try.iter_mut().zip(ws.x.iter().zip(&ws.move_)) {
+            *try_ = *x + *m;
+        }
+        // From here on `x_try` is where the move began.
+        std::mem::swap(&mut ws.x, &mut ws.x_try);
+
         (worst, moved) = farthest(&ws.move_);
-        moved *= share;
-        let mean = share * mean_move(scene, &ws.move_);
+        let before = std::mem::replace(&mut mean, mean_move(scene, &ws.move_));
         if !moved.is_finite() {
             return Err(Failure { cause: "not finite", vertex: worst });
         }
-        std::mem::swap(&mut ws.x, &mut ws.x_try);
+        // The moves shrink by about the ratio of the last two: what is still to come is judged, not what was.
+        let ahead = if before.is_finite() { (mean / before).min(1.0) } else { 1.0 };
         // A vertex or two that chatter between two contacts do not hold up the rest.
-        if mean < settings.tolerance_m && moved < 25.0 * settings.tolerance_m {
+        if mean * ahead < settings.tolerance_m && moved * ahead < 25.0 * settings.tolerance_m {
+            descent = None;
             break;
         }
+    }
+    if let Some(mut d) = descent {
+        // Not converged: the last move has to fall too.
+        while !d.falls(potential(scene, settings, ws)) {
+            d.shorten(ws);
+        }
+        moved *= d.share;
     }
     report.residual_m = moved;
     if moved > settings.retry_m {
@@ -214,13 +247,13 @@ fn find_contacts(
     h: f64,
     state: &State,
     ws: &mut Workspace,
-    first: bool,
+    iteration: usize,
 ) {
     let moment = surfaces::Moment { scene, obstacles, settings, state, h };
-    if first {
+    if iteration == 0 {
         ws.surfaces.find(&moment, &ws.x);
     } else {
-        ws.surfaces.refresh(&moment, &ws.x);
+        ws.surfaces.refresh(&moment, &ws.x, iteration);
     }
     ws.contacts.clear();
     ws.contacts.extend_from_slice(&ws.surfaces.contacts);
@@ -236,11 +269,11 @@ fn find_contacts(
     }
 }
 
-/// Energy, gradient and Newton matrix at the iterate.
-fn linearise(scene: &Scene, settings: &Settings, rate: f64, ws: &mut Workspace) -> f64 {
+/// Energy (without contacts and of contacts), gradient and Newton matrix at the iterate.
+fn linearise(scene: &Scene, settings: &Settings, rate: f64, ws: &mut Workspace) -> (f64, f64) {
     let mut energy = 0.0;
     let system = &mut ws.system;
-    system.bending_scale = 1.0 + rate;
+    system.bending_scale = (1.0 + rate) as f32;
     for i in 0..scene.len() {
         let k = scene.mass[i] / (ws.beta[i] * ws.beta[i]);
         let d = ws.x[i] - ws.predicted[i];
@@ -249,13 +282,13 @@ fn linearise(scene: &Scene, settings: &Settings, rate: f64, ws: &mut Workspace) 
         energy += 0.5 * k * d.length_squared() - scene.mass[i] * settings.gravity.dot(ws.x[i])
             + 0.5 * ws.beta[i] * wind.dot(drag);
         ws.gradient[i] = d * k - settings.gravity * scene.mass[i] + drag;
-        system.diagonal[i] = DMat3::from_diagonal(DVec3::splat(k)) + ws.damping[i] * (1.0 / ws.beta[i]);
+        let air: Mat3A = (ws.damping[i] * (1.0 / ws.beta[i])).as_mat3().into();
+        system.diagonal[i] = Mat3A::from_diagonal(Vec3A::splat(k as f32).into()) + air;
     }
-    system.edges.fill(DMat3::ZERO);
+    system.edges.fill(Mat3A::ZERO);
     for (t, el) in scene.membrane.iter().enumerate() {
-        let before = ws.strain_before[t];
-        energy += membrane::energy(el, &ws.x, before, rate);
-        let (g, b) = membrane::gradient_and_hessian(el, &ws.x, before, rate, Curvature::Projected);
+        let (e, g, b) = membrane::linearise(el, &ws.x, ws.strain_before[t], rate);
+        energy += e;
         for k in 0..3 {
             let v = el.v[k] as usize;
             ws.gradient[v] += g[k];
@@ -265,34 +298,35 @@ fn linearise(scene: &Scene, settings: &Settings, rate: f64, ws: &mut Workspace) 
         }
     }
     for (k, hinge) in scene.hinges.iter().enumerate() {
-        let (theta, g) = bending::angle_and_gradient(hinge, &ws.x, ws.angles_before[k]);
+        let (theta, g, turn) = bending::angle_and_gradient(hinge, &ws.x, ws.angles_before[k]);
         ws.angles[k] = theta;
-        system.angle_gradients[k] = g;
+        ws.angle_gradients[k] = g;
+        system.turns[k] = turn;
     }
-    let (now, rest, before) = (&ws.angles, &scene.rest_angles, &ws.angles_before);
-    energy += bending::energy(&scene.bending, now, rest, before, rate);
-    bending::moments(&scene.bending, now, rest, before, rate, &mut ws.moments);
-    for (k, hinge) in scene.hinges.iter().enumerate() {
+    energy += ws.bent_from.energy_and_moments(&scene.bending, &ws.angles, &mut ws.moments);
+    for ((hinge, g), moment) in scene.hinges.iter().zip(&ws.angle_gradients).zip(&ws.moments) {
         for c in 0..4 {
-            ws.gradient[hinge.v[c] as usize] += system.angle_gradients[k][c] * ws.moments[k];
+            ws.gradient[hinge.v[c] as usize] += g[c] * *moment;
         }
     }
-    ws.system.contacts.clear();
+    system.clear_contacts();
+    let mut pressed = 0.0;
     for c in &mut ws.contacts {
-        energy += constraint::energy(c, &ws.x);
+        pressed += constraint::energy(c, &ws.x);
         if let Some(g) = constraint::linearise(c, &ws.x) {
             for k in 0..4 {
                 ws.gradient[c.v[k] as usize] += g * c.w[k];
             }
-            ws.system.contacts.push(*c);
+            system.add_contact(c);
         }
     }
-    energy
+    (energy, pressed)
 }
 
-/// The potential at the trial point.
-fn potential(scene: &Scene, settings: &Settings, rate: f64, ws: &mut Workspace) -> f64 {
-    let x = &ws.x_try;
+/// The potential at the iterate.
+fn potential(scene: &Scene, settings: &Settings, ws: &mut Workspace) -> f64 {
+    let rate = ws.bent_from.rate();
+    let x = &ws.x;
     let mut energy = 0.0;
     for i in 0..scene.len() {
         let k = scene.mass[i] / (ws.beta[i] * ws.beta[i]);
@@ -307,36 +341,36 @@ fn potential(scene: &Scene, settings: &Settings, rate: f64, ws: &mut Workspace) 
     for (k, hinge) in scene.hinges.iter().enumerate() {
         ws.angles[k] = bending::angle(hinge, x, ws.angles_before[k]);
     }
-    energy += bending::energy(&scene.bending, &ws.angles, &scene.rest_angles, &ws.angles_before, rate);
+    energy += ws.bent_from.energy_and_moments(&scene.bending, &ws.angles, &mut ws.moments);
     for c in &ws.contacts {
         energy += constraint::energy(c, x);
     }
     energy
 }
 
-/// Backtracks along the Newton move until the potential falls (Armijo). Leaves the point in `x_try` and returns
-/// the share of the move that was taken.
-fn line_search(
-    scene: &Scene,
-    settings: &Settings,
-    rate: f64,
+/// A move that has to lower the energy (Armijo), or be shortened.
+struct Descent {
     energy: f64,
     slope: f64,
-    ws: &mut Workspace,
-) -> f64 {
-    let mut share = 1.0;
-    for _ in 0..12 {
-        for i in 0..scene.len() {
-            ws.x_try[i] = ws.x[i] + ws.move_[i] * share;
-        }
-        let after = potential(scene, settings, rate, ws);
+    share: f64,
+    left: u32,
+}
+
+impl Descent {
+    /// Whether the energy after the move is low enough, or shortening is at its end.
+    fn falls(&self, after: f64) -> bool {
         // Sums of many terms carry rounding; a move that small is not refused for it.
-        if after <= energy + 1e-4 * share * slope + 1e-12 * energy.abs() {
-            break;
-        }
-        share *= 0.5;
+        self.left == 0 || after <= self.energy + 1e-4 * self.share * self.slope + 1e-12 * self.energy.abs()
     }
-    share
+
+    /// Halves the move from `x_try` to `x`.
+    fn shorten(&mut self, ws: &mut Workspace) {
+        self.left -= 1;
+        self.share *= 0.5;
+        for i in 0..ws.x.len() {
+            ws.x[i] = ws.x_try[i] + ws.move_[i] * self.share;
+        }
+    }
 }
 
 /// Root of the mass-weighted mean square of the moves.

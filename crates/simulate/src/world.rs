@@ -54,7 +54,7 @@ impl World {
         }
         let holds: Vec<(u32, Hold)> =
             (0..scene.len()).filter(|&v| scene.pinned[v]).map(|v| (v as u32, Hold::Space(x[v]))).collect();
-        let workspace = Workspace::new(&scene, &x);
+        let workspace = Workspace::new(&scene, &x, &settings);
         let mut state = State::at_rest(x, scene.samples.len(), scene.hinges.len());
         for (angle, hinge) in state.angles.iter_mut().zip(&scene.hinges) {
             *angle = crate::energy::bending::angle(hinge, &state.x, 0.0);
@@ -78,7 +78,7 @@ impl World {
         let x: Vec<DVec3> = garment.sim.positions.iter().map(|p| p.as_dvec3()).collect();
         let bones = body.bones(&body.skeleton.rest_pose());
         let surface = BodySurface::new(body, &bones);
-        check_distance(body, garment, &surface)?;
+        crate::fit::check_fit(body, garment)?;
         let mut world = Self::new(scene, x, settings)?;
         world.holds.clear();
         for pin in &garment.pins {
@@ -249,27 +249,4 @@ fn hold_to_body(surface: &BodySurface, p: DVec3) -> Option<Hold> {
     let corners = surface.body().mesh.triangles[near.triangle as usize].map(|i| surface.end[i as usize]);
     let offset = frame(corners).transpose() * (p - near.point);
     Some(Hold::Body { triangle: near.triangle, weights: near.weights, offset })
-}
-
-/// A garment that is nowhere near its body, or of another scale, is named instead of simulated.
-fn check_distance(body: &Body, garment: &Garment, surface: &BodySurface) -> Result<()> {
-    let mut nearest = f64::INFINITY;
-    for p in &garment.sim.positions {
-        if let Some(q) = surface.nearest(p.as_dvec3(), nearest.min(1e6)) {
-            nearest = nearest.min(q.point.distance(p.as_dvec3()));
-        }
-    }
-    let size = |m: &toile_assets::Mesh| {
-        let (lo, hi) = m.bounds();
-        f64::from((hi - lo).length())
-    };
-    let (own, other) = (size(&garment.sim), size(&body.mesh));
-    if nearest > 0.3 || !(0.02 * other..20.0 * other).contains(&own) {
-        return Err(Error::Scene(format!(
-            "garment `{}` is {own:.2} m across and {nearest:.2} m away from body `{}`, which is {other:.2} m across: \
-             place it around the body in its rest pose and give both in metres",
-            garment.name, body.name
-        )));
-    }
-    Ok(())
 }

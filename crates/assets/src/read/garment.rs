@@ -40,6 +40,10 @@ pub fn read_garment_for(
     let (lo, hi) = used_bounds(&source.mesh);
     let (conversion, said) = axes::guess_garment(lo, hi, body.map(|b| b.mesh.bounds()));
     notes.extend(said);
+    if !axes::is_usual_unit(conversion.metres_per_unit) {
+        let action = format!("scaled by {:.4}, a guess", conversion.metres_per_unit);
+        problems.push(Problem::new(axes::UNKNOWN_UNITS, 1, action));
+    }
     let mut mesh = source.mesh;
     mesh.positions.iter_mut().for_each(|p| *p = conversion.point(*p));
 

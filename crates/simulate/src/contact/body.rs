@@ -1,8 +1,9 @@
 //! The skinned surface of a moving body: where it is in a step, and the nearest point to a piece of cloth.
 
-use super::bvh::{Aabb, Bvh};
+use super::bvh::Aabb;
 use super::distance::point_triangle;
 use super::parts::{border_corners, triangle_parts};
+use super::quads::Quads;
 use glam::{Affine3A, DVec3, Vec3};
 use toile_assets::Body;
 
@@ -33,7 +34,7 @@ pub struct BodySurface {
     pub end: Vec<DVec3>,
     normals: Vec<DVec3>,
     /// One tree per limb, and the triangles in it.
-    trees: Vec<(Bvh, Vec<u32>)>,
+    trees: Vec<(Quads, Vec<u32>)>,
     /// Corners that lie between limbs.
     border: Vec<[bool; 3]>,
     skinned: Vec<Vec3>,
@@ -63,7 +64,7 @@ impl BodySurface {
                     let t = body.mesh.triangles[t as usize];
                     t.iter().map(|&i| rest[i as usize].as_dvec3()).sum::<DVec3>() / 3.0
                 };
-                (Bvh::new(&own.iter().map(centre).collect::<Vec<_>>()), own)
+                (Quads::new(&own.iter().map(centre).collect::<Vec<_>>()), own)
             })
             .collect();
         let mut surface = Self {
@@ -125,7 +126,8 @@ impl BodySurface {
         for (tree, own) in &mut self.trees {
             tree.refit(|k| {
                 let t = triangles[own[k as usize] as usize];
-                t.iter().fold(Aabb::EMPTY, |b, &i| b.with(end[i as usize]))
+                let [a, b, c] = [end[t[0] as usize], end[t[1] as usize], end[t[2] as usize]];
+                Aabb { lo: a.min(b).min(c), hi: a.max(b).max(c) }
             });
         }
     }
@@ -208,6 +210,15 @@ impl BodySurface {
     pub fn motion(&self, at: &Nearest) -> DVec3 {
         let t = self.body.mesh.triangles[at.triangle as usize];
         (0..3).map(|k| (self.end[t[k] as usize] - self.start[t[k] as usize]) * at.weights[k]).sum()
+    }
+
+    /// A material point at the end of the substep.
+    #[inline]
+    pub fn point(&self, triangle: u32, weights: [f64; 3]) -> DVec3 {
+        let t = self.body.mesh.triangles[triangle as usize];
+        self.end[t[0] as usize] * weights[0]
+            + self.end[t[1] as usize] * weights[1]
+            + self.end[t[2] as usize] * weights[2]
     }
 
     /// A material point at the end of the substep, with the smooth normal there.

@@ -66,6 +66,10 @@ pub struct Bvh {
     nodes: Vec<Node>,
     order: Vec<u32>,
     boxes: Vec<Aabb>,
+    /// Per node whether its items hang together, the box around their normals, and whether they face one way.
+    joined: Vec<bool>,
+    facing: Vec<Aabb>,
+    even: Vec<bool>,
 }
 
 /// Items per leaf: one or two boxes more to test are cheaper than another level.
@@ -78,6 +82,7 @@ impl Bvh {
             nodes: Vec::new(),
             order: (0..centres.len() as u32).collect(),
             boxes: vec![Aabb::EMPTY; centres.len()],
+            ..Self::default()
         };
         if !centres.is_empty() {
             let mut order = std::mem::take(&mut bvh.order);
@@ -115,6 +120,59 @@ impl Bvh {
             self.nodes[me].right = self.build(centres, right, first + half);
         }
         me as u32
+    }
+
+    /// Notes which nodes are one piece, `neighbours` being pairs of items that share an edge: what is one piece and
+    /// faces one way cannot meet itself (Volino and Magnenat-Thalmann 1994), and [`Bvh::pairs`] then passes it over.
+    pub fn join(&mut self, neighbours: &[[u32; 2]]) {
+        let mut beside = vec![Vec::new(); self.order.len()];
+        for &[a, b] in neighbours {
+            beside[a as usize].push(b);
+            beside[b as usize].push(a);
+        }
+        let mut owner = vec![usize::MAX; self.order.len()];
+        let mut stack = Vec::new();
+        self.joined = (0..self.nodes.len())
+            .map(|n| {
+                let node = self.nodes[n];
+                let own = &self.order[node.first as usize..(node.first + node.count) as usize];
+                own.iter().for_each(|&i| owner[i as usize] = n);
+                // Whoever is reached changes hands.
+                let mut reached = 0;
+                stack.push(own[0]);
+                owner[own[0] as usize] = usize::MAX;
+                while let Some(i) = stack.pop() {
+                    reached += 1;
+                    for &j in &beside[i as usize] {
+                        if owner[j as usize] == n {
+                            owner[j as usize] = usize::MAX;
+                            stack.push(j);
+                        }
+                    }
+                }
+                reached == own.len()
+            })
+            .collect();
+        self.facing = vec![Aabb::EMPTY; self.nodes.len()];
+        self.even = vec![false; self.nodes.len()];
+    }
+
+    /// Takes new normals, as boxes around the unit normals each item has while it moves.
+    pub fn face(&mut self, normals_of: impl Fn(u32) -> Aabb) {
+        for i in (0..self.facing.len()).rev() {
+            let n = self.nodes[i];
+            let around = if n.right == 0 {
+                let own = &self.order[n.first as usize..(n.first + n.count) as usize];
+                own.iter().fold(Aabb::EMPTY, |b, &k| b.union(&normals_of(k)))
+            } else {
+                self.facing[i + 1].union(&self.facing[n.right as usize])
+            };
+            self.facing[i] = around;
+            let middle = (around.lo + around.hi).normalize_or_zero();
+            let least = (middle * around.lo).min(middle * around.hi);
+            // All within 60° of the middle.
+            self.even[i] = self.joined[i] && least.x + least.y + least.z > 0.5;
+        }
     }
 
     /// Takes new boxes for all items.
@@ -209,6 +267,9 @@ impl Bvh {
         while let Some((a, b)) = stack.pop() {
             let (na, nb) = (&self.nodes[a as usize], &self.nodes[b as usize]);
             if a == b {
+                if self.even.get(a as usize) == Some(&true) {
+                    continue;
+                }
                 if na.right == 0 {
                     for i in na.first as usize..(na.first + na.count) as usize {
                         for j in i + 1..(na.first + na.count) as usize {

@@ -34,7 +34,28 @@ pub struct ClothContact {
     any_tangled: bool,
     /// Whether crossings may exist: nothing was checked yet, or the last check could not prevent one.
     pub suspect: bool,
-    normals: Vec<[DVec3; 2]>,
+    /// Per vertex the box it sweeps in this step, less the motion of all.
+    swept: Vec<Aabb>,
+    /// Per triangle the unit normal at the start and the end.
+    normals: [Vec<DVec3>; 2],
+    /// Per vertex the mean normal, and whether its triangles turn far from it.
+    facing: Vec<DVec3>,
+    folded: Vec<bool>,
+}
+
+/// Pairs of triangles that share an edge.
+fn neighbours(scene: &Scene) -> Vec<[u32; 2]> {
+    let mut first = vec![u32::MAX; scene.edges.len()];
+    let mut pairs = Vec::new();
+    for (t, edges) in scene.triangle_edges.iter().enumerate() {
+        for &(e, _) in edges {
+            let before = std::mem::replace(&mut first[e as usize], t as u32);
+            if before != u32::MAX {
+                pairs.push([before, t as u32]);
+            }
+        }
+    }
+    pairs
 }
 
 fn triple(a: DVec3, b: DVec3, c: DVec3) -> f64 {
@@ -68,11 +89,15 @@ impl ClothContact {
             scene.triangles.iter().map(|t| t.map(|i| take(&mut vertex_taken, i as usize))).collect();
         let own_edges =
             scene.triangle_edges.iter().map(|t| t.map(|(e, _)| take(&mut edge_taken, e as usize))).collect();
+        let mut bvh = Bvh::new(&centres);
+        bvh.join(&neighbours(scene));
         Self {
-            bvh: Bvh::new(&centres),
+            bvh,
             own_vertices,
             own_edges,
             tangled: vec![false; scene.len()],
+            facing: vec![DVec3::ZERO; scene.len()],
+            folded: vec![false; scene.len()],
             suspect: true,
             ..Self::default()
         }
@@ -80,29 +105,16 @@ impl ClothContact {
 
     /// Finds all pairs that may come within `reach` of each other while vertices go from `x0` to `x1`.
     pub fn find(&mut self, scene: &Scene, x0: &[DVec3], x1: &[DVec3], reach: f64) {
+        self.find_folds(scene, x0, x1);
         self.sweep(scene, x0, x1, reach);
         self.candidates.clear();
-        self.normals.clear();
-        self.normals.extend(scene.triangles.iter().map(|t| {
-            [x0, x1].map(|x| {
-                let [a, b, c] = t.map(|i| x[i as usize]);
-                (b - a).cross(c - a)
-            })
-        }));
-        let swept = |v: u32| Aabb { lo: x0[v as usize], hi: x0[v as usize] }.with(x1[v as usize]);
+        let swept = |v: u32| self.swept[v as usize];
         for &(a, b) in &self.triangle_pairs {
-            // Triangles with a common edge meet only when they fold shut. A common vertex is no such excuse: about
-            // it cloth crumples (skipping those pairs let crossings through).
+            // Neighbours meet only where cloth folds shut: about a vertex whose triangles all face one way they are
+            // a height field, before and after. (Skipping neighbours whatever they look like let crossings through.)
             let (ta, tb) = (scene.triangles[a as usize], scene.triangles[b as usize]);
-            if ta.iter().filter(|v| tb.contains(v)).count() > 1 {
-                let (na, nb) = (&self.normals[a as usize], &self.normals[b as usize]);
-                let unfolded = |k: usize| {
-                    let size = (na[k].length_squared() * nb[k].length_squared()).sqrt();
-                    na[k].dot(nb[k]) > 0.7 * size
-                };
-                if unfolded(0) && unfolded(1) {
-                    continue;
-                }
+            if ta.iter().any(|&v| !self.folded[v as usize] && tb.contains(&v)) {
+                continue;
             }
             for (s, t) in [(a, b), (b, a)] {
                 let (ts, tt) = (scene.triangles[s as usize], scene.triangles[t as usize]);
@@ -143,13 +155,54 @@ impl ClothContact {
         }
     }
 
+    /// Marks the vertices about which the cloth does not all face one way, at the start or the end.
+    fn find_folds(&mut self, scene: &Scene, x0: &[DVec3], x1: &[DVec3]) {
+        self.folded.fill(false);
+        for (normals, x) in self.normals.iter_mut().zip([x0, x1]) {
+            self.facing.fill(DVec3::ZERO);
+            normals.clear();
+            for t in &scene.triangles {
+                let [a, b, c] = [x[t[0] as usize], x[t[1] as usize], x[t[2] as usize]];
+                let n = (b - a).cross(c - a).normalize_or_zero();
+                normals.push(n);
+                for &v in t {
+                    self.facing[v as usize] += n;
+                }
+            }
+            for (t, n) in scene.triangles.iter().zip(&*normals) {
+                for &v in t {
+                    // 60° to the mean: beyond it two of them may stand face to face.
+                    let mean = self.facing[v as usize];
+                    let along = mean.dot(*n);
+                    if along <= 0.0 || along * along < 0.25 * mean.length_squared() {
+                        self.folded[v as usize] = true;
+                    }
+                }
+            }
+        }
+        let [start, end] = &self.normals;
+        self.bvh.face(|t| {
+            let (a, b) = (start[t as usize], end[t as usize]);
+            Aabb { lo: a.min(b), hi: a.max(b) }
+        });
+    }
+
     /// Collects pairs of triangles whose swept boxes come within `reach`.
     fn sweep(&mut self, scene: &Scene, x0: &[DVec3], x1: &[DVec3], reach: f64) {
         let triangles = &scene.triangles;
+        // What moves together does not meet: only motion against the common one sweeps.
+        let common = x0.iter().zip(x1).map(|(a, b)| *b - *a).sum::<DVec3>() / x0.len().max(1) as f64;
+        self.swept.clear();
+        self.swept.extend(x0.iter().zip(x1).map(|(a, b)| {
+            let b = *b - common;
+            Aabb { lo: a.min(b), hi: a.max(b) }
+        }));
+        let swept = &self.swept;
         self.bvh.refit(|t| {
-            triangles[t as usize]
-                .iter()
-                .fold(Aabb::EMPTY, |b, &i| b.with(x0[i as usize]).with(x1[i as usize]))
+            let t = triangles[t as usize];
+            swept[t[0] as usize]
+                .union(&swept[t[1] as usize])
+                .union(&swept[t[2] as usize])
                 .inflated(0.5 * reach)
         });
         let pairs = &mut self.triangle_pairs;
@@ -166,6 +219,7 @@ impl ClothContact {
             return 0;
         }
         self.suspect = false;
+        self.find_folds(scene, x, x);
         self.sweep(scene, x, x, 0.0);
         if self.any_tangled {
             self.tangled.fill(false);

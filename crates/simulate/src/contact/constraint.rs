@@ -5,7 +5,6 @@
 //! `N` is the normal force of the iterate before. Because the anchor is kept from step to step, cloth at rest on
 //! an incline does not creep: this is Coulomb's law with an elastic presliding of micrometres.
 
-use crate::energy::membrane::outer;
 use glam::{DMat3, DVec3};
 
 /// No contact sample belongs to it: cloth against cloth.
@@ -62,36 +61,58 @@ impl Contact {
     }
 }
 
-/// Energy in joules.
+/// Energy in joules. Friction holds as hard as its limit says even where the iterate has let go: the limit comes from
+/// before, and an energy that jumped when a contact opens could not be minimised.
 #[inline]
 pub fn energy(c: &Contact, x: &[DVec3]) -> f64 {
     let y = c.point(x);
-    let depth = c.depth(y);
-    if depth <= 0.0 {
-        return 0.0;
+    let depth = c.depth(y).max(0.0);
+    let normal = 0.5 * c.k * depth * depth;
+    if c.limit <= 0.0 {
+        return normal;
     }
     let q = c.slide(y).length();
     let tangential =
         if c.k_t * q <= c.limit { 0.5 * c.k_t * q * q } else { c.limit * (q - 0.5 * c.limit / c.k_t) };
-    0.5 * c.k * depth * depth + tangential
+    normal + tangential
 }
 
-/// Sets the second derivative and returns the gradient by `y`; `None` where it does not touch.
+/// Sets the second derivative and returns the gradient by `y`; `None` where it neither pushes nor holds.
 #[inline]
 pub fn linearise(c: &mut Contact, x: &[DVec3]) -> Option<DVec3> {
     let y = c.point(x);
     let depth = c.depth(y);
-    if depth <= 0.0 {
+    let pushes = depth > 0.0;
+    if !pushes && c.limit <= 0.0 {
         return None;
     }
-    let q = c.slide(y);
-    let length = q.length();
-    // Sliding: μN q/|q| with the majorising curvature μN/|q|.
-    let k = if c.k_t * length <= c.limit { c.k_t } else { c.limit / length };
+    let outer = |a: DVec3, b: DVec3| DMat3::from_cols(a * b.x, a * b.y, a * b.z);
     let nn = outer(c.n, c.n);
-    c.m = nn * (c.k - k) + DMat3::from_diagonal(DVec3::splat(k));
-    Some(c.n * (-c.k * depth) + q * k)
+    let mut gradient = DVec3::ZERO;
+    c.m = DMat3::ZERO;
+    if pushes {
+        gradient = c.n * (-c.k * depth);
+        c.m = nn * c.k;
+    }
+    if c.limit > 0.0 {
+        let q = c.slide(y);
+        let length = q.length();
+        let sticks = c.k_t * length <= c.limit;
+        let k = if sticks { c.k_t } else { c.limit / length };
+        gradient += q * k;
+        c.m += (DMat3::IDENTITY - nn) * k;
+        if !sticks {
+            // Sliding: the force is μN whatever the distance, so along the way there is no stiffness, across it
+            // μN/|q|. A share of that along keeps the first move of a contact that has just let go within bounds.
+            let along = q / length;
+            c.m -= outer(along * ((1.0 - SLIDING) * k), along);
+        }
+    }
+    Some(gradient)
 }
+
+/// Stiffness along the way of a sliding contact, as a share of that across.
+const SLIDING: f64 = 0.3;
 
 #[cfg(test)]
 mod tests {

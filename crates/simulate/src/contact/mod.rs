@@ -8,4 +8,5 @@ pub mod constraint;
 pub mod continuous;
 pub mod distance;
 pub mod parts;
+pub mod quads;
 pub mod surfaces;

@@ -23,6 +23,16 @@ struct Source {
     measured_at: DVec3,
 }
 
+/// The nearest point of a limb when it was last looked for: it tells how long the vertex may be left alone.
+#[derive(Clone, Copy, Debug, Default)]
+struct Watch {
+    weights: [f32; 3],
+    /// From that point to the vertex.
+    offset: DVec3,
+    /// Steps since.
+    age: u32,
+}
+
 /// A moment of a step: everything that is fixed while Newton iterates.
 pub struct Moment<'a> {
     /// The cloth.
@@ -47,8 +57,10 @@ pub struct SurfaceContacts {
     seeds: Vec<u32>,
     /// The limb each sample was nearest to when the garment was put on.
     homes: Vec<u32>,
-    /// Per vertex a bit for each limb that is near it.
-    limbs_near: Vec<u32>,
+    /// Per vertex and limb at least how far away the limb is, m.
+    clear: Vec<f64>,
+    /// Per vertex and limb what was last found.
+    watched: Vec<Watch>,
     /// Per vertex half its longest edge: how far the samples between vertices may be.
     half_edges: Vec<f64>,
     parts: usize,
@@ -61,6 +73,11 @@ const SEARCH_M: f64 = 0.03;
 const SEARCH_TOUCHING_M: f64 = 0.06;
 /// Samples within this of touching are kept for the later iterations of a step, m.
 const SPARE_M: f64 = 0.008;
+/// Vertices look for limbs this far, m: the nearer half of a skirt.
+const WATCH_M: f64 = 0.09;
+/// What lies within [`WATCH_M`] on a limb moves at most so much against each other in a step, m: a tenth of a metre
+/// turning at 6 rad/s for 1/60 s is 10 mm; half of it is towards the cloth.
+const TURN_M: f64 = 5e-3;
 /// A sample that moved farther since it was measured is measured again, m.
 const REMEASURE_M: f64 = 1e-3;
 
@@ -122,13 +139,15 @@ impl SurfaceContacts {
                 half_edges[v as usize] = half_edges[v as usize].max(0.5 * l);
             }
         }
-        Self { half_edges, limbs_near: vec![0; scene.len()], ..Self::default() }
+        Self { half_edges, ..Self::default() }
     }
 
     /// Prepares for a body and notes which limb each sample lies on.
     pub fn expect_body(&mut self, scene: &Scene, x: &[DVec3], body: &BodySurface) {
         self.parts = body.parts();
         self.seeds = vec![u32::MAX; scene.samples.len() * self.parts];
+        self.clear = vec![0.0; scene.len() * self.parts];
+        self.watched = vec![Watch::default(); scene.len() * self.parts];
         self.homes = scene.samples.iter().map(|s| body.nearest_part(s.point(x)) as u32).collect();
     }
 
@@ -137,7 +156,6 @@ impl SurfaceContacts {
         self.contacts.clear();
         self.sources.clear();
         if let Some(body) = now.obstacles.body {
-            self.limbs_near.fill(0);
             for s in 0..now.scene.samples.len() {
                 self.find_on_body(now, body, s, x);
             }
@@ -182,34 +200,32 @@ impl SurfaceContacts {
         let y = sample.point(x);
         let keep = now.keep();
         let radius = if now.state.grips[s].touching { SEARCH_TOUCHING_M } else { SEARCH_M };
-        let near = if is_vertex {
-            u32::MAX
-        } else {
-            sample.v.iter().fold(0, |bits, &v| bits | self.limbs_near[v as usize])
-        };
-        if near == 0 {
-            return;
-        }
         let home = self.homes[s] as usize;
         let mut own: Option<(f64, DVec3)> = None;
         for k in 0..self.parts {
             // The sample's own limb first.
             let part = if k == 0 { home } else { k - usize::from(k <= home) };
-            if near & (1 << part) == 0 {
+            if !is_vertex && self.between(now, s, part, x) > keep + SPARE_M {
+                continue;
+            }
+            if is_vertex && self.still_clear(body, s, part, y, keep) {
                 continue;
             }
             let seed = self.seeds[s * self.parts + part];
             let seed = (seed != u32::MAX).then_some(seed);
-            // Vertices look farther on behalf of the samples between them.
-            let far = if is_vertex { radius + self.half_edges[s] } else { radius };
-            let Some((found, inside)) = body.nearest_on(part, y, far, seed) else {
-                self.seeds[s * self.parts + part] = u32::MAX;
-                continue;
-            };
-            self.seeds[s * self.parts + part] = found.triangle;
+            // Vertices look farther: on behalf of the samples between them, and to be left alone longer.
+            let far = if is_vertex { WATCH_M } else { radius };
+            let found = body.nearest_on(part, y, far, seed);
             if is_vertex {
-                self.limbs_near[s] |= 1 << part;
+                let at = s * self.parts + part;
+                self.clear[at] = found.map_or(far, |f| f.0.point.distance(y));
+                if let Some((f, _)) = &found {
+                    let weights = f.weights.map(|w| w as f32);
+                    self.watched[at] = Watch { weights, offset: y - f.point, age: 0 };
+                }
             }
+            self.seeds[s * self.parts + part] = found.map_or(u32::MAX, |f| f.0.triangle);
+            let Some((found, inside)) = found else { continue };
             let gap = (y - found.point).dot(found.normal);
             if !inside || gap > keep + SPARE_M || found.point.distance_squared(y) > radius * radius {
                 continue;
@@ -227,8 +243,38 @@ impl SurfaceContacts {
         }
     }
 
+    /// Whether a vertex that was away from a limb cannot have come near it since it was last looked for. The point that
+    /// was nearest then has moved with the limb; what lies beside it may have turned about it a little.
+    fn still_clear(&mut self, body: &BodySurface, s: usize, part: usize, y: DVec3, keep: f64) -> bool {
+        let at = s * self.parts + part;
+        if self.seeds[at] == u32::MAX {
+            return false;
+        }
+        let watch = &mut self.watched[at];
+        watch.age += 1;
+        let then = watch.offset.length();
+        let moved = (y - body.point(self.seeds[at], watch.weights.map(f64::from))).distance(watch.offset);
+        let clear = then - moved - f64::from(watch.age) * TURN_M;
+        if clear < keep + SPARE_M + self.half_edges[s] {
+            return false;
+        }
+        self.clear[at] = clear;
+        true
+    }
+
+    /// At least how far a sample between vertices is from a limb: distances change no faster than one moves.
+    fn between(&self, now: &Moment<'_>, s: usize, part: usize, x: &[DVec3]) -> f64 {
+        let sample = &now.scene.samples[s];
+        let y = sample.point(x);
+        let corner = |v: u32| self.clear[v as usize * self.parts + part] - x[v as usize].distance(y);
+        corner(sample.v[0]).max(corner(sample.v[1])).max(corner(sample.v[2]))
+    }
+
     /// Brings the contacts up to date with a later iterate: those that moved are measured again.
-    pub fn refresh(&mut self, now: &Moment<'_>, x: &[DVec3]) {
+    ///
+    /// How hard friction may hold is taken from the last step, and for what touches anew from the first two iterates:
+    /// were it to follow the pressure of every iterate, the two would chase each other and Newton would not converge.
+    pub fn refresh(&mut self, now: &Moment<'_>, x: &[DVec3], iteration: usize) {
         for (contact, source) in self.contacts.iter_mut().zip(&mut self.sources) {
             let s = contact.sample as usize;
             let y = contact.point(x);
@@ -254,11 +300,13 @@ impl SurfaceContacts {
                 };
                 if let Some(fresh) = fresh {
                     // Softening was decided when the step began.
-                    *contact = Contact { k: contact.k, k_t: contact.k_t, ..fresh };
+                    *contact = Contact { k: contact.k, k_t: contact.k_t, limit: contact.limit, ..fresh };
                 }
                 source.measured_at = y;
             }
-            contact.limit = contact.friction * contact.k * contact.depth(y).max(0.0);
+            if iteration <= 2 && !now.state.grips[s].touching {
+                contact.limit = contact.friction * contact.k * contact.depth(y).max(0.0);
+            }
         }
     }
 }

@@ -24,7 +24,7 @@ pub fn add_damping(
     let n = n / doubled;
     let mean = corners.iter().map(|&i| v[i as usize]).sum::<DVec3>() / 3.0 - wind;
     let k = half_density_drag * (0.5 * doubled / 3.0) * mean.dot(n).abs();
-    let block = super::membrane::outer(n * k, n);
+    let block = DMat3::from_cols(n * (k * n.x), n * (k * n.y), n * (k * n.z));
     for i in corners {
         damping[i as usize] += block;
     }

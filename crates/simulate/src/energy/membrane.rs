@@ -6,7 +6,8 @@
 //! rigid motion and so cannot slow a fall or a spin. Unlike Green's strain, `|w| − 1` keeps its stiffness when
 //! compressed. Units: C in N/m.
 
-use glam::{DMat3, DVec2, DVec3};
+use crate::solve::system::outer;
+use glam::{DVec2, DVec3, Mat3A};
 
 /// One triangle: gradients of its three shape functions on the flat cloth, its flat area (m²) and its stiffness.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +22,8 @@ pub struct Element {
     pub c: [f64; 3],
     /// Shear stiffness times area, N·m.
     pub shear: f64,
+    /// Share of the stiffness that is left where threads are pushed together: see [`Element::tangent`].
+    pub compression: f64,
 }
 
 /// Strains along weft and warp and the shear between them.
@@ -47,7 +50,7 @@ impl Element {
         let g2 = DVec2::new(-a.y, a.x) / det;
         let plane = area / (1.0 - poisson * poisson);
         let c = [weft * plane, warp * plane, poisson * (weft * warp).sqrt() * plane];
-        Some(Self { v, g: [-g1 - g2, g1, g2], area, c, shear: shear * area })
+        Some(Self { v, g: [-g1 - g2, g1, g2], area, c, shear: shear * area, compression: 1.0 })
     }
 
     /// `w_u` and `w_v`.
@@ -65,24 +68,59 @@ impl Element {
         [wu.length() - 1.0, wv.length() - 1.0, wu.dot(wv)]
     }
 
+    /// Stiffness along weft and warp, and between them, at a strain.
+    ///
+    /// Cloth that is pushed together buckles long before it is squeezed: a strip between vertices 4 cm apart gives way
+    /// at `4π²B/L²`, a quarter of a newton per metre, in waves that the mesh cannot show. They are a slack `s ≥ 0` of
+    /// each thread, which costs `½ κ s²`: the energy is the least over `s`, so it is convex, its stress is continuous,
+    /// and a thread in compression keeps the share `r = κ/(c + κ)` of its stiffness. What counts is stress: a strip
+    /// that is pulled contracts across, by its Poisson number, and is not slack.
+    #[inline]
+    fn tangent(&self, e: Strain) -> [f64; 3] {
+        let [c0, c1, c2] = self.c;
+        let (u, v) = (c0 * e[0] + c2 * e[1], c1 * e[1] + c2 * e[0]);
+        if (u >= 0.0 && v >= 0.0) || self.compression >= 1.0 {
+            return self.c;
+        }
+        let r = self.compression;
+        let (rho, kept) = (r / (1.0 - r), 1.0 - r);
+        if u < 0.0 && v - c2 / c0 * kept * u >= 0.0 {
+            return [r * c0, c1 - c2 * c2 / c0 * kept, r * c2];
+        }
+        if v < 0.0 && u - c2 / c1 * kept * v >= 0.0 {
+            return [c0 - c2 * c2 / c1 * kept, r * c1, r * c2];
+        }
+        let k = 1.0 + rho;
+        let inv = 1.0 / (c0 * c1 * k * k - c2 * c2);
+        let both = rho - rho * rho * c0 * c1 * k * inv;
+        [both * c0, both * c1, rho * rho * c0 * c1 * c2 * inv]
+    }
+
+    /// Energy of a strain, J.
+    #[inline]
+    fn energy_of(&self, e: Strain, before: Strain, rate: f64) -> f64 {
+        let half = |c: [f64; 3], e: Strain| {
+            0.5 * (c[0] * e[0] * e[0] + c[1] * e[1] * e[1] + self.shear * e[2] * e[2]) + c[2] * e[0] * e[1]
+        };
+        let change = [e[0] - before[0], e[1] - before[1], e[2] - before[2]];
+        half(self.tangent(e), e) + rate * half(self.tangent(before), change)
+    }
+
     /// Stress times area for a strain, with the strain-rate part: `rate` is τ/h and `before` the strain at the
-    /// start of the step.
+    /// start of the step, whose stiffness it takes.
     #[inline]
     fn stress(&self, e: Strain, before: Strain, rate: f64) -> Strain {
-        let r = |k: usize| e[k] + rate * (e[k] - before[k]);
-        let (u, v, s) = (r(0), r(1), r(2));
-        [self.c[0] * u + self.c[2] * v, self.c[1] * v + self.c[2] * u, self.shear * s]
+        let (c, d) = (self.tangent(e), self.tangent(before));
+        let part = |c: [f64; 3], u: f64, v: f64| [c[0] * u + c[2] * v, c[1] * v + c[2] * u];
+        let (a, b) = (part(c, e[0], e[1]), part(d, e[0] - before[0], e[1] - before[1]));
+        [a[0] + rate * b[0], a[1] + rate * b[1], self.shear * (e[2] + rate * (e[2] - before[2]))]
     }
 }
 
 /// Energy in joules.
 #[inline]
 pub fn energy(el: &Element, x: &[DVec3], before: Strain, rate: f64) -> f64 {
-    let e = el.strain(x);
-    let half = |e: Strain| {
-        0.5 * (el.c[0] * e[0] * e[0] + el.c[1] * e[1] * e[1] + el.shear * e[2] * e[2]) + el.c[2] * e[0] * e[1]
-    };
-    half(e) + rate * half([e[0] - before[0], e[1] - before[1], e[2] - before[2]])
+    el.energy_of(el.strain(x), before, rate)
 }
 
 /// Gradient by corner, N.
@@ -98,83 +136,62 @@ pub fn gradient(el: &Element, x: &[DVec3], before: Strain, rate: f64) -> [DVec3;
     [-g1 - g2, g1, g2]
 }
 
-/// Which second derivative is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Curvature {
-    /// The true one, for tests.
-    Exact,
-    /// Positive semi-definite, for Newton.
-    Projected,
-}
-
-/// Gradient by corner and the six blocks of the Hessian, in the order 00, 11, 22, 01, 12, 20.
+/// Energy, gradient by corner, and the positive semi-definite part of the Hessian as six blocks in the order 00, 11,
+/// 22, 01, 12, 20. The blocks are f32: they only choose a direction.
 #[inline]
-pub fn gradient_and_hessian(
-    el: &Element,
-    x: &[DVec3],
-    before: Strain,
-    rate: f64,
-    which: Curvature,
-) -> ([DVec3; 3], [DMat3; 6]) {
+pub fn linearise(el: &Element, x: &[DVec3], before: Strain, rate: f64) -> (f64, [DVec3; 3], [Mat3A; 6]) {
     let (wu, wv) = el.deformation(x);
     let (lu, lv) = (wu.length().max(1e-9), wv.length().max(1e-9));
     let (u, v) = (wu / lu, wv / lv);
-    let s = el.stress([lu - 1.0, lv - 1.0, wu.dot(wv)], before, rate);
+    let e = [lu - 1.0, lv - 1.0, wu.dot(wv)];
+    let s = el.stress(e, before, rate);
+    let energy = el.energy_of(e, before, rate);
     let pu = u * s[0] + wv * s[2];
     let pv = v * s[1] + wu * s[2];
     let g1 = pu * el.g[1].x + pv * el.g[1].y;
     let g2 = pu * el.g[2].x + pv * el.g[2].y;
 
     // Material part: C with the strain-rate part, outer products of the strain gradients.
-    let k = 1.0 + rate;
-    let (c0, c1, c2, cs) = (k * el.c[0], k * el.c[1], k * el.c[2], k * el.shear);
+    let (c, d) = (el.tangent(e), el.tangent(before));
+    let [c0, c1, c2] = [0, 1, 2].map(|k| (c[k] + rate * d[k]) as f32);
+    let cs = ((1.0 + rate) * el.shear) as f32;
+    let (tu, tv, ts) = ((s[0] / lu) as f32, (s[1] / lv) as f32, s[2] as f32);
+    let (u, v, wu, wv) = (u.as_vec3a(), v.as_vec3a(), wu.as_vec3a(), wv.as_vec3a());
     let mut uu = outer(u * c0, u) + outer(wv * cs, wv);
     let mut vv = outer(v * c1, v) + outer(wu * cs, wu);
     let mut uv = outer(u * c2, v) + outer(wv * cs, wu);
 
     // Geometric part: stress times the second derivatives of the strains. Out of plane it is the 2×2 stress
-    // itself; in plane each thread's own tension turns it.
+    // itself; in plane each thread's own tension turns it. Compression is left out, so that the sum is positive.
     let n = u.cross(v);
-    let (tu, tv, ts) = (s[0] / lu, s[1] / lv, s[2]);
     let nn = n.length_squared();
-    if which == Curvature::Exact || nn < 1e-12 {
-        let keep = |t: f64| if which == Curvature::Exact { t } else { t.max(0.0) };
-        uu += (DMat3::IDENTITY - outer(u, u)) * keep(tu);
-        vv += (DMat3::IDENTITY - outer(v, v)) * keep(tv);
-        if which == Curvature::Exact {
-            uv += DMat3::IDENTITY * ts;
-        }
+    if nn < 1e-6 {
+        uu += (Mat3A::IDENTITY - outer(u, u)) * tu.max(0.0);
+        vv += (Mat3A::IDENTITY - outer(v, v)) * tv.max(0.0);
     } else {
         let n = n / nn.sqrt();
         let (a, b, c) = positive_part(tu, ts, tv);
         let (pu, pv) = (n.cross(u), n.cross(v));
-        let nn = outer(n, n);
-        uu += nn * a + outer(pu * tu.max(0.0), pu);
-        vv += nn * c + outer(pv * tv.max(0.0), pv);
-        uv += nn * b;
+        uu += outer(n * a, n) + outer(pu * tu.max(0.0), pu);
+        vv += outer(n * c, n) + outer(pv * tv.max(0.0), pv);
+        uv += outer(n * b, n);
     }
     let vu = uv.transpose();
-    let block = |i: usize, j: usize| {
-        let (a, b) = (el.g[i], el.g[j]);
-        uu * (a.x * b.x) + vv * (a.y * b.y) + uv * (a.x * b.y) + vu * (a.y * b.x)
-    };
-    let (h11, h22, h12) = (block(1, 1), block(2, 2), block(1, 2));
+    let [q1, q2] = [el.g[1].as_vec2(), el.g[2].as_vec2()];
+    let h11 = uu * (q1.x * q1.x) + vv * (q1.y * q1.y) + (uv + vu) * (q1.x * q1.y);
+    let h22 = uu * (q2.x * q2.x) + vv * (q2.y * q2.y) + (uv + vu) * (q2.x * q2.y);
+    let h12 = uu * (q1.x * q2.x) + vv * (q1.y * q2.y) + uv * (q1.x * q2.y) + vu * (q1.y * q2.x);
     // Rows sum to zero: a translation costs nothing.
-    let h01 = -(h11 + h12.transpose());
-    let h20 = -(h22 + h12.transpose());
-    let h00 = -(h01 + h20.transpose());
-    ([-g1 - g2, g1, g2], [h00, h11, h22, h01, h12, h20])
-}
-
-/// `a bᵀ`.
-#[inline]
-pub fn outer(a: DVec3, b: DVec3) -> DMat3 {
-    DMat3::from_cols(a * b.x, a * b.y, a * b.z)
+    let h21 = h12.transpose();
+    let h01 = -(h11 + h21);
+    let h20 = -(h22 + h21);
+    let h00 = h11 + h22 + h12 + h21;
+    (energy, [-g1 - g2, g1, g2], [h00, h11, h22, h01, h12, h20])
 }
 
 /// The positive semi-definite part of the symmetric matrix `[[a, b], [b, c]]`.
 #[inline]
-fn positive_part(a: f64, b: f64, c: f64) -> (f64, f64, f64) {
+fn positive_part(a: f32, b: f32, c: f32) -> (f32, f32, f32) {
     let (mean, half) = (0.5 * (a + c), 0.5 * (a - c));
     let r = (half * half + b * b).sqrt();
     let (high, low) = (mean + r, mean - r);
@@ -193,17 +210,43 @@ fn positive_part(a: f64, b: f64, c: f64) -> (f64, f64, f64) {
 mod tests {
     use super::*;
     use crate::lab::random::Random;
+    use glam::{DMat3, Vec3A};
 
     fn element(r: &mut Random) -> Element {
         let rest = [DVec2::new(0.0, 0.0), DVec2::new(0.03, 0.002), DVec2::new(0.01, 0.04)]
             .map(|p| p + DVec2::new(r.signed(), r.signed()) * 0.004);
-        Element::new([0, 1, 2], rest, 700.0, 400.0, 60.0, 0.25).unwrap()
+        let compression = if r.signed() > 0.0 { 0.1 } else { 1.0 };
+        Element { compression, ..Element::new([0, 1, 2], rest, 700.0, 400.0, 60.0, 0.25).unwrap() }
     }
 
     fn corners(r: &mut Random, spread: f64) -> Vec<DVec3> {
         [DVec3::ZERO, DVec3::new(0.03, 0.0, 0.0), DVec3::new(0.01, 0.0, 0.04)]
             .map(|p| p + r.vector() * spread)
             .to_vec()
+    }
+
+    /// `a bᵀ`.
+    fn outer(a: DVec3, b: DVec3) -> DMat3 {
+        DMat3::from_cols(a * b.x, a * b.y, a * b.z)
+    }
+
+    /// The true Hessian, compression included, in the same six blocks.
+    fn hessian(el: &Element, x: &[DVec3], before: Strain, rate: f64) -> [DMat3; 6] {
+        let (wu, wv) = el.deformation(x);
+        let (lu, lv) = (wu.length(), wv.length());
+        let (u, v) = (wu / lu, wv / lv);
+        let s = el.stress([lu - 1.0, lv - 1.0, wu.dot(wv)], before, rate);
+        let (c, d) = (el.tangent([lu - 1.0, lv - 1.0, 0.0]), el.tangent(before));
+        let [c0, c1, c2] = [0, 1, 2].map(|k| c[k] + rate * d[k]);
+        let cs = (1.0 + rate) * el.shear;
+        let turning = |u: DVec3| DMat3::IDENTITY - outer(u, u);
+        let uu = outer(u * c0, u) + outer(wv * cs, wv) + turning(u) * (s[0] / lu);
+        let vv = outer(v * c1, v) + outer(wu * cs, wu) + turning(v) * (s[1] / lv);
+        let uv = outer(u * c2, v) + outer(wv * cs, wu) + DMat3::IDENTITY * s[2];
+        [(0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0)].map(|(i, j)| {
+            let (a, b) = (el.g[i], el.g[j]);
+            uu * (a.x * b.x) + vv * (a.y * b.y) + uv * (a.x * b.y) + uv.transpose() * (a.y * b.x)
+        })
     }
 
     #[test]
@@ -214,9 +257,11 @@ mod tests {
             let x = corners(&mut r, if round % 2 == 0 { 0.002 } else { 0.02 });
             let before = [r.signed() * 0.1, r.signed() * 0.1, r.signed() * 0.1];
             let rate = r.signed().abs();
-            let (g, h) = gradient_and_hessian(&el, &x, before, rate, Curvature::Exact);
+            let (e, g, _) = linearise(&el, &x, before, rate);
+            let h = hessian(&el, &x, before, rate);
             let alone = gradient(&el, &x, before, rate);
             assert!((0..3).all(|k| (g[k] - alone[k]).length() < 1e-12));
+            assert!((e - energy(&el, &x, before, rate)).abs() < 1e-15);
             let block = |i: usize, j: usize| match (i, j) {
                 (0, 0) | (1, 1) | (2, 2) => h[i],
                 (0, 1) => h[3],
@@ -254,16 +299,45 @@ mod tests {
         for _ in 0..200 {
             let el = element(&mut r);
             let x = corners(&mut r, 0.03);
-            let (_, h) = gradient_and_hessian(&el, &x, [0.0; 3], 0.0, Curvature::Projected);
+            let (_, _, h) = linearise(&el, &x, [0.0; 3], 0.0);
+            let size =
+                h.iter().map(|h| h.x_axis.length() + h.y_axis.length() + h.z_axis.length()).sum::<f32>();
             for _ in 0..20 {
-                let p: Vec<DVec3> = (0..3).map(|_| r.vector()).collect();
+                let p: Vec<Vec3A> = (0..3).map(|_| r.vector().as_vec3a()).collect();
                 let mut q = 0.0;
                 for i in 0..3 {
                     q += p[i].dot(h[i] * p[i]);
                 }
                 q += 2.0 * (p[0].dot(h[3] * p[1]) + p[1].dot(h[4] * p[2]) + p[2].dot(h[5] * p[0]));
-                assert!(q > -1e-9, "{q}");
+                assert!(q > -1e-5 * size, "{q}");
             }
+            // Pulled evenly, nothing is left out.
+            let pulled: Vec<DVec3> = corners(&mut r, 0.0).iter().map(|p| *p * 1.2).collect();
+            let el = Element { shear: 0.0, ..el };
+            let (_, _, ours) = linearise(&el, &pulled, [0.0; 3], 0.0);
+            let exact = hessian(&el, &pulled, [0.0; 3], 0.0);
+            let s = el.stress(el.strain(&pulled), [0.0; 3], 0.0);
+            if s[0] > 0.0 && s[1] > 0.0 {
+                for (a, b) in ours.iter().zip(&exact) {
+                    let off = (0..3).map(|k| (a.col(k).as_dvec3() - b.col(k)).length()).fold(0.0, f64::max);
+                    assert!(off < 1e-4 * f64::from(size), "{off}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn slack_threads_keep_a_share_and_stress_is_continuous() {
+        let mut r = Random::new(8);
+        let el = Element { compression: 0.1, ..element(&mut r) };
+        // Pushed along one thread and pulled across.
+        let c = el.tangent([-0.01, 0.01, 0.0]);
+        assert!((c[0] / el.c[0] - 0.1).abs() < 1e-9, "{c:?}");
+        for _ in 0..2000 {
+            let a = [r.signed() * 0.02, r.signed() * 0.02, 0.0];
+            let b = [a[0] + r.signed() * 1e-7, a[1] + r.signed() * 1e-7, 0.0];
+            let (s, t) = (el.stress(a, [0.0; 3], 0.0), el.stress(b, [0.0; 3], 0.0));
+            assert!((0..2).all(|k| (s[k] - t[k]).abs() < 4e-7 * el.c[0]), "{a:?} {s:?} {t:?}");
         }
     }
 
@@ -274,6 +348,7 @@ mod tests {
         // Along the warp (v): the free side contracts until its stress is zero.
         let strain_v = 0.01;
         let strain_u = -el.c[2] / el.c[0] * strain_v;
+        let el = Element { compression: 0.1, ..el };
         let s = el.stress([strain_u, strain_v, 0.0], [0.0; 3], 0.0);
         assert!(s[0].abs() < 1e-12);
         assert!((s[1] / el.area / strain_v - 300.0).abs() < 1e-9);

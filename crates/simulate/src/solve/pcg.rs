@@ -1,29 +1,40 @@
-//! Conjugate gradients with block-diagonal preconditioning.
+//! Preconditioned conjugate gradients.
 
-use super::system::System;
+use super::system::{NOTHING, System, single};
 use crate::scene::Scene;
-use glam::DVec3;
+use glam::{DVec3, Vec3A};
 
 /// Vectors of the iteration.
 #[derive(Clone, Debug, Default)]
 pub struct Vectors {
-    r: Vec<DVec3>,
-    z: Vec<DVec3>,
-    p: Vec<DVec3>,
-    ap: Vec<DVec3>,
+    x: Vec<Vec3A>,
+    r: Vec<Vec3A>,
+    z: Vec<Vec3A>,
+    p: Vec<Vec3A>,
+    ap: Vec<Vec3A>,
 }
 
 impl Vectors {
     /// Room for n vertices.
     pub fn new(n: usize) -> Self {
-        let zero = || vec![DVec3::ZERO; n];
-        Self { r: zero(), z: zero(), p: zero(), ap: zero() }
+        let zero = || vec![Vec3A::ZERO; n];
+        Self { x: zero(), r: zero(), z: zero(), p: zero(), ap: zero() }
     }
 }
 
-fn dot(a: &[DVec3], b: &[DVec3]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a.dot(*b)).sum()
+/// Vertices whose products are summed in f32 before they are added in f64.
+const RUN: usize = 32;
+
+fn dot(a: &[Vec3A], b: &[Vec3A]) -> f64 {
+    let run = |(a, b): (&[Vec3A], &[Vec3A])| {
+        let sum: Vec3A = a.iter().zip(b).map(|(a, b)| *a * *b).sum();
+        f64::from(sum.x + sum.y + sum.z)
+    };
+    a.chunks(RUN).zip(b.chunks(RUN)).map(run).sum()
 }
+
+/// What f32 can resolve: asking for a smaller residual would only count iterations.
+const FINEST: f64 = 1e-5;
 
 /// Solves `A x = −g` from zero, to a relative residual in the preconditioner's norm. Returns the iterations.
 pub fn solve(
@@ -36,38 +47,53 @@ pub fn solve(
     w: &mut Vectors,
 ) -> usize {
     x.fill(DVec3::ZERO);
-    for i in 0..g.len() {
-        w.r[i] = if scene.pinned[i] { DVec3::ZERO } else { -g[i] };
-        w.z[i] = system.preconditioner[i] * w.r[i];
+    // Scaled so that the smallest gradients are far from f32's own smallest numbers.
+    let largest =
+        g.iter().zip(&scene.pinned).filter(|g| !g.1).map(|g| g.0.abs().max_element()).fold(0.0, f64::max);
+    if largest.is_nan() || largest <= 0.0 {
+        return 0;
     }
+    let scale = 1.0 / largest;
+    for i in 0..g.len() {
+        w.r[i] = if scene.pinned[i] { Vec3A::ZERO } else { single(g[i] * -scale) };
+    }
+    system.precondition(&w.r, &mut w.z);
+    w.x.fill(Vec3A::ZERO);
     w.p.copy_from_slice(&w.z);
     let mut rz = dot(&w.r, &w.z);
+    let tolerance = tolerance.max(FINEST);
     let stop = rz * tolerance * tolerance;
     if rz.is_nan() || rz <= 0.0 {
         return 0;
     }
+    let mut steps = max;
     for k in 1..=max {
         system.multiply(scene, &w.p, &mut w.ap);
         let pap = dot(&w.p, &w.ap);
         if pap.is_nan() || pap <= 0.0 {
-            return k;
+            steps = k;
+            break;
         }
-        let alpha = rz / pap;
-        let mut next = 0.0;
+        let alpha = (rz / pap) as f32;
         for i in 0..x.len() {
-            x[i] += w.p[i] * alpha;
+            w.x[i] += w.p[i] * alpha;
             w.r[i] -= w.ap[i] * alpha;
-            w.z[i] = system.preconditioner[i] * w.r[i];
-            next += w.r[i].dot(w.z[i]);
         }
+        system.precondition(&w.r, &mut w.z);
+        let next = dot(&w.r, &w.z);
         if next <= stop {
-            return k;
+            steps = k;
+            break;
         }
-        let beta = next / rz;
+        let beta = (next / rz) as f32;
         rz = next;
         for i in 0..x.len() {
-            w.p[i] = w.z[i] + w.p[i] * beta;
+            let p = w.z[i] + w.p[i] * beta;
+            w.p[i] = Vec3A::select(p.abs().cmpgt(Vec3A::splat(NOTHING)), p, Vec3A::ZERO);
         }
     }
-    max
+    for (x, y) in x.iter_mut().zip(&w.x) {
+        *x = DVec3::new(f64::from(y.x), f64::from(y.y), f64::from(y.z)) * largest;
+    }
+    steps
 }

@@ -9,9 +9,12 @@
 //! # }
 //! ```
 
+mod basis;
 mod container;
 mod morphs;
 mod skinned;
+
+pub use basis::{BasisMotion, MorphBasis, write_morph_basis};
 
 use super::write_atomically;
 use crate::{Attachment, Body, Error, Mesh, Motion, Result, Skin};
@@ -155,50 +158,6 @@ pub fn write_cloth_morphs(path: &Path, mesh: &Mesh, frames: &[Vec<Vec3>], fps: f
     write_scene(path, &Scene { pieces: &[piece], ..Scene::default() })
 }
 
-/// Weights of a basis over time.
-#[derive(Clone, Copy, Debug)]
-pub struct BasisWeights<'a> {
-    /// One list per frame with one weight per target.
-    pub frames: &'a [Vec<f32>],
-    /// Frames per second.
-    pub fps: f64,
-}
-
-/// Writes a shape space: `mean` as the mesh, each displacement of `basis` as a morph target, and optionally
-/// an animation of their weights. Normals of targets are those of `mean + target`, right for small weights.
-pub fn write_morph_basis(
-    path: &Path,
-    mesh: &Mesh,
-    mean: &[Vec3],
-    basis: &[Vec<Vec3>],
-    weights: Option<BasisWeights>,
-) -> Result<()> {
-    let mut file = Container::default();
-    let mut shapes = Vec::with_capacity(basis.len());
-    for (k, target) in basis.iter().enumerate() {
-        if target.len() != mean.len() {
-            let what = format!("target {k} has {} vertices, the mean has {}", target.len(), mean.len());
-            return Err(Error::Invalid(what));
-        }
-        shapes.push(mean.iter().zip(target).map(|(m, d)| *m + *d).collect::<Vec<Vec3>>());
-    }
-    let mut rows: Vec<[f32; 1]> = Vec::new();
-    if let Some(w) = weights {
-        for (f, row) in w.frames.iter().enumerate() {
-            if row.len() != basis.len() || row.iter().any(|w| !w.is_finite()) {
-                let what = format!("frame {f} needs {} finite weights, it has {}", basis.len(), row.len());
-                return Err(Error::Invalid(what));
-            }
-            rows.extend(row.iter().map(|w| [*w]));
-        }
-    }
-    let mut animation = json!({"name": "weights", "channels": [], "samplers": []});
-    let surface = Surface::new("cloth", mesh, mean, Piece::CLOTH);
-    let weights = weights.map(|w| (&rows[..], w.fps));
-    add_morphs(&mut file, &surface, shapes.iter().map(Vec::as_slice), weights, &mut animation)?;
-    finish(path, file, vec![animation])
-}
-
 /// The first frame as the surface that the others are displacements of.
 fn frames_surface<'a>(
     name: &'a str,
@@ -218,14 +177,14 @@ fn frames_surface<'a>(
     Ok(Surface::new(name, mesh, first, colour))
 }
 
-/// Adds a mesh with morph targets, its node, and the channel of its weights.
+/// Adds a mesh with morph targets, its node, and the channel of its weights; returns the two indices.
 fn add_morphs<'s>(
     file: &mut Container,
     surface: &Surface,
     shapes: impl Iterator<Item = &'s [Vec3]>,
     weights: Option<(&[[f32; 1]], f64)>,
     animation: &mut Value,
-) -> Result<()> {
+) -> Result<(usize, usize)> {
     let mesh = surface.add(file, None, shapes)?;
     let node = add_mesh_node(file, surface.name, mesh, None);
     let targets = file.meshes[mesh]["primitives"][0]["targets"].as_array().map_or(0, Vec::len);
@@ -233,7 +192,7 @@ fn add_morphs<'s>(
         let frames = weights.len() / targets;
         morphs::add_weights_channel(file, animation, node, frames, weights, fps)?;
     }
-    Ok(())
+    Ok((mesh, node))
 }
 
 /// A mesh to be added, with the positions that count.

@@ -1,0 +1,286 @@
+//! `toile animate`: a garment on a motion by any tier, as a cache that other programs play.
+
+use crate::ask::{self, BadRequest, ending};
+use crate::convert::Rest;
+use crate::progress;
+use crate::tiers::{self, Played, Shot, TierName};
+use anyhow::Result;
+use clap::Parser;
+use glam::Vec3;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use toile_assets::write::glb;
+use toile_assets::write::obj::{self, ObjSequence};
+use toile_assets::write::pc2::{self, Pc2Writer};
+use toile_assets::write::usd::{UsdSettings, UsdWriter};
+use toile_assets::{Body, Garment, Mesh};
+
+/// Play a garment on a motion into a cache for Blender, Houdini, Maya or an engine
+#[derive(Parser)]
+#[command(after_help = "The ending of --out says the format:\n  \
+    .pc2   point cache, with its partner OBJ beside it (vertices in the order of the garment's own file)\n  \
+    .usda  USD stage with time samples\n  \
+    .obj   one file a frame: name_0001.obj, name_0002.obj, …\n  \
+    .glb   morph targets with their animation; --with-body adds the character\n\nExamples:\n  \
+    toile animate --garment dress --motion walk --out walk.pc2\n  \
+    toile animate --tier stable --model dress.toile --garment dress --motion turn:90 --out turn.usda\n  \
+    toile animate --tier full --body hero.glb --garment cape.obj --motion run.bvh --fabric silk --out run.glb --with-body\n  \
+    toile animate --garment skirt --motion walk --seconds 2 --fps 24 --out frames/skirt.obj --json")]
+pub struct Args {
+    /// How the garment moves; stable where a model is given, else skin
+    #[arg(long, value_enum)]
+    tier: Option<TierName>,
+    /// A character file (`hero.glb#Node` for a part of one) or a built-in body
+    #[arg(long, default_value = "mannequin:female")]
+    body: String,
+    /// A garment file or a built-in garment; with --model it only says how the garment is drawn
+    #[arg(long)]
+    garment: Option<String>,
+    /// A motion file or a built-in motion
+    #[arg(long)]
+    motion: String,
+    /// Which animation of a file with several
+    #[arg(long)]
+    clip: Option<String>,
+    /// A learned garment, for the tier stable
+    #[arg(long)]
+    model: Option<PathBuf>,
+    /// A fabric file or a built-in fabric; the garment's own when not given
+    #[arg(long)]
+    fabric: Option<String>,
+    /// Where the flat rest shape comes from
+    #[arg(long, value_enum, default_value = "auto")]
+    rest: Rest,
+    /// Frames per second of the cache
+    #[arg(long, default_value_t = 30.0, value_parser = rate)]
+    fps: f64,
+    /// No more than the first seconds of the motion
+    #[arg(long, value_parser = duration)]
+    seconds: Option<f64>,
+    /// For the tier skin: start from the garment as it was cut, not as it hangs
+    #[arg(long)]
+    no_drape: bool,
+    /// Put the character and its motion into the GLB, too
+    #[arg(long)]
+    with_body: bool,
+    /// Where to: .pc2, .usda, .obj or .glb
+    #[arg(long)]
+    out: PathBuf,
+    /// One JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(fps) if (1.0..=1000.0).contains(&fps) => Ok(fps),
+        _ => Err("wants frames per second from 1 to 1000".into()),
+    }
+}
+
+/// For `--seconds`.
+pub fn duration(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(secs) if secs > 0.0 && secs.is_finite() => Ok(secs),
+        _ => Err("wants a number of seconds above 0".into()),
+    }
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    ask::writable(&args.out)?;
+    let format = ending(&args.out.to_string_lossy());
+    if !["pc2", "usda", "obj", "glb"].contains(&format.as_str()) {
+        return Err(BadRequest(format!(
+            "{}: caches are written as .pc2, .usda, .obj or .glb",
+            args.out.display()
+        ))
+        .into());
+    }
+    if args.with_body && format != "glb" {
+        return Err(
+            BadRequest("--with-body goes with a .glb; other caches hold the garment alone".into()).into()
+        );
+    }
+    let tier = args.tier.unwrap_or(if args.model.is_some() { TierName::Stable } else { TierName::Skin });
+    let body = ask::body(&args.body, None)?;
+    let shot = Shot::new(&args.motion, args.clip.as_deref(), &body, args.fps, args.seconds)?;
+    let (played, files) = match tier {
+        TierName::Stable => stable(args, &body, &shot)?,
+        TierName::Skin | TierName::Full => cloth(args, tier, &body, &shot)?,
+    };
+    if played.clamped_frames > 0 {
+        eprintln!(
+            "{}: {} of {} frames are beyond what the model was trained on; their inputs were clamped",
+            shot.motion.name,
+            played.clamped_frames,
+            shot.len()
+        );
+    }
+    if args.json {
+        let value = json!({
+            "tier": tier.as_str(), "frames": shot.len(), "fps": shot.fps, "files": files,
+            "us_per_frame": played.us_per_frame, "clamped_frames": played.clamped_frames,
+            "deepest_mm": played.deepest_mm,
+        });
+        println!("{value}");
+        return Ok(());
+    }
+    let more =
+        if files.len() > 2 { format!(" … {}", files[files.len() - 1].display()) } else { String::new() };
+    println!(
+        "{}{more} ({}, {} frames at {} fps, {:.1} µs a frame)",
+        files[0].display(),
+        tier.as_str(),
+        shot.len(),
+        shot.fps,
+        played.us_per_frame
+    );
+    if format == "pc2" {
+        println!("{} (load this mesh and put the cache on it)", files[1].display());
+    }
+    Ok(())
+}
+
+/// A learned garment, drawn with its own vertices or with those of the garment it was learned from.
+fn stable(args: &Args, body: &Body, shot: &Shot) -> Result<(Played, Vec<PathBuf>)> {
+    let Some(path) = &args.model else {
+        return Err(
+            BadRequest("the tier stable needs --model FILE.toile (see `toile train --help`)".into()).into()
+        );
+    };
+    let garment = match &args.garment {
+        Some(name) => Some(ask::garment(name, body, args.rest.into(), None)?),
+        None => None,
+    };
+    let model = tiers::model_for(path, body, garment.as_ref())?;
+    let mesh =
+        Mesh { positions: model.cloth_mean.clone(), triangles: model.triangles.clone(), uvs: Vec::new() };
+    let drawn = garment.as_ref().map_or(Drawn { mesh: &mesh, sim_from_render: None }, Drawn::garment);
+    let mut cache = Cache::new(args, drawn, shot)?;
+    let played = tiers::play_stable(&model, body, shot, &mut |p| cache.push(p))?;
+    Ok((played, cache.finish(body)?))
+}
+
+/// A garment that is skinned or simulated.
+fn cloth(args: &Args, tier: TierName, body: &Body, shot: &Shot) -> Result<(Played, Vec<PathBuf>)> {
+    let name = args.garment.as_deref().unwrap_or("dress");
+    let garment = if tier == TierName::Full || !args.no_drape {
+        ask::worn(name, body, args.rest.into())?
+    } else {
+        ask::garment(name, body, args.rest.into(), None)?
+    };
+    let fabric = ask::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
+    let mut cache = Cache::new(args, Drawn::garment(&garment), shot)?;
+    let played = if tier == TierName::Full {
+        let take = tiers::simulate(body, &garment, &fabric, shot)?;
+        (0..take.len()).try_for_each(|f| cache.push(take.frame(f)))?;
+        tiers::played_take(&take)
+    } else {
+        let rest = match args.no_drape {
+            true => garment.sim.positions.clone(),
+            false => tiers::draped(body, &garment, &fabric)?,
+        };
+        let attachment = tiers::attached(body, &garment, &rest)?;
+        tiers::play_skin(&attachment, shot, &mut |p| cache.push(p))?
+    };
+    Ok((played, cache.finish(body)?))
+}
+
+/// The mesh of a cache and how its vertices follow the simulated ones.
+#[derive(Clone, Copy)]
+struct Drawn<'a> {
+    mesh: &'a Mesh,
+    sim_from_render: Option<&'a [u32]>,
+}
+
+impl<'a> Drawn<'a> {
+    fn garment(garment: &'a Garment) -> Self {
+        Self { mesh: &garment.render, sim_from_render: Some(&garment.sim_from_render) }
+    }
+}
+
+/// A cache being written.
+struct Cache<'a> {
+    drawn: Drawn<'a>,
+    shot: &'a Shot,
+    out: &'a Path,
+    with_body: bool,
+    sink: Sink<'a>,
+    render: Vec<Vec3>,
+    files: Vec<PathBuf>,
+    bar: indicatif::ProgressBar,
+}
+
+enum Sink<'a> {
+    Pc2(Pc2Writer),
+    Usd(UsdWriter<'a>),
+    Obj(ObjSequence<'a>),
+    Glb(Vec<Vec<Vec3>>),
+}
+
+impl<'a> Cache<'a> {
+    fn new(args: &'a Args, drawn: Drawn<'a>, shot: &'a Shot) -> Result<Self> {
+        let out = args.out.as_path();
+        let mut files = vec![out.to_path_buf()];
+        let sink = match ending(&out.to_string_lossy()).as_str() {
+            "pc2" => {
+                files.push(pc2::partner(out));
+                Sink::Pc2(Pc2Writer::without_partner(out, drawn.mesh.positions.len(), 0.0, 1.0)?)
+            }
+            "usda" => {
+                let name = out.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                let settings = UsdSettings { name, fps: shot.fps, normals: true, ..UsdSettings::default() };
+                Sink::Usd(UsdWriter::new(out, drawn.mesh, shot.len(), settings)?)
+            }
+            "obj" => {
+                files.clear();
+                Sink::Obj(ObjSequence::new(out, drawn.mesh))
+            }
+            _ => Sink::Glb(Vec::with_capacity(shot.len())),
+        };
+        let bar = progress::bar(shot.len() as u64, "writing");
+        Ok(Self { drawn, shot, out, with_body: args.with_body, sink, render: Vec::new(), files, bar })
+    }
+
+    /// Appends a frame given in simulation vertices.
+    fn push(&mut self, positions: &[Vec3]) -> Result<()> {
+        self.render.clear();
+        match self.drawn.sim_from_render {
+            Some(map) => self.render.extend(map.iter().map(|&s| positions[s as usize])),
+            None => self.render.extend_from_slice(positions),
+        }
+        match &mut self.sink {
+            Sink::Pc2(writer) => writer.push(&self.render)?,
+            Sink::Usd(writer) => writer.push(&self.render)?,
+            Sink::Obj(writer) => self.files.push(writer.push(&self.render)?),
+            Sink::Glb(frames) => frames.push(self.render.clone()),
+        }
+        self.bar.inc(1);
+        Ok(())
+    }
+
+    /// Completes the files and says which they are.
+    fn finish(self, body: &Body) -> Result<Vec<PathBuf>> {
+        self.bar.finish_and_clear();
+        match self.sink {
+            Sink::Pc2(writer) => {
+                // Only now: a run that fails leaves no mesh without its cache.
+                obj::write_mesh(&pc2::partner(self.out), self.drawn.mesh)?;
+                writer.finish()?;
+            }
+            Sink::Usd(writer) => writer.finish()?,
+            Sink::Obj(_) => {}
+            Sink::Glb(frames) => {
+                let piece = glb::Piece::frames("garment", self.drawn.mesh, &frames, self.shot.fps);
+                let motions = std::slice::from_ref(&self.shot.motion);
+                let scene = glb::Scene {
+                    body: self.with_body.then_some(body),
+                    motions: if self.with_body { motions } else { &[] },
+                    pieces: &[piece],
+                };
+                glb::write_scene(self.out, &scene)?;
+            }
+        }
+        Ok(self.files)
+    }
+}

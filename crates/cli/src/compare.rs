@@ -1,0 +1,310 @@
+//! `toile compare`: every tier on the same garment and motion, against the simulation.
+
+use crate::animate::duration;
+use crate::ask::{self, BadRequest, ending};
+use crate::convert::Rest;
+use crate::evaluate::draped_attachment;
+use crate::penetration::{Bodies, Penetration};
+use crate::picture::{Cloth, Studio};
+use crate::progress;
+use crate::tiers::{self, Played, Shot, TierName};
+use anyhow::Result;
+use clap::Parser;
+use glam::{Affine3A, Vec3};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+use toile_assets::{Attachment, Body, Garment, Model, Motion, Take};
+use toile_show::{Image, Material, MeshHandle, View, contact_sheet};
+
+/// Compare the tiers on one garment and motion: error against the simulation, cost, memory, penetration
+#[derive(Parser)]
+#[command(
+    after_help = "Errors are distances of vertices to the full simulation. Liveliness is measured on what is left \
+    after the pose is taken away (1 is right); skinned cloth has nothing left. Penetration looks at up to 60 frames and \
+    leaves out 5 cm around places where the body crosses itself.\n\nExamples:\n  \
+    toile compare --garment dress --motion walk --model dress.toile\n  \
+    toile compare --garment dress --take out/takes/walk.take --model dress.toile --out strip.png\n  \
+    toile compare --body hero.glb --garment cape.obj --motion run.bvh --seconds 3 --json"
+)]
+pub struct Args {
+    /// A character file (`hero.glb#Node` for a part of one) or a built-in body
+    #[arg(long, default_value = "mannequin:female")]
+    body: String,
+    /// A garment file or a built-in garment
+    #[arg(long, default_value = "dress")]
+    garment: String,
+    /// A motion file or a built-in motion
+    #[arg(long, required_unless_present = "take")]
+    motion: Option<String>,
+    /// Which animation of a file with several
+    #[arg(long)]
+    clip: Option<String>,
+    /// A recorded simulation to compare with, instead of simulating the motion now
+    #[arg(long, conflicts_with_all = ["motion", "clip", "seconds", "fabric"])]
+    take: Option<PathBuf>,
+    /// The learned garment; without it only skin and full are compared
+    #[arg(long)]
+    model: Option<PathBuf>,
+    /// A fabric file or a built-in fabric; the garment's own when not given
+    #[arg(long)]
+    fabric: Option<String>,
+    /// Where the flat rest shape comes from
+    #[arg(long, value_enum, default_value = "auto")]
+    rest: Rest,
+    /// No more than the first seconds of the motion
+    #[arg(long, value_parser = duration)]
+    seconds: Option<f64>,
+    /// A strip of pictures, a row a tier: .png
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Pictures in a row of the strip
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=30))]
+    frames: u8,
+    /// One JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// A tier that was played, with its scores.
+struct Row {
+    tier: TierName,
+    frames: Vec<Vec<Vec3>>,
+    played: Played,
+    mean_cm: f64,
+    p95_cm: f64,
+    max_cm: f64,
+    /// Mean distance of each frame.
+    by_frame_cm: Vec<f32>,
+    liveliness: f64,
+    correlation: f64,
+    bytes: usize,
+    state_bytes: usize,
+    penetration: Penetration,
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    if let Some(out) = &args.out {
+        ask::writable(out)?;
+        if ending(&out.to_string_lossy()) != "png" {
+            return Err(BadRequest(format!("{}: the strip is written as .png", out.display())).into());
+        }
+    }
+    let body = ask::body(&args.body, None)?;
+    let garment = ask::worn(&args.garment, &body, args.rest.into())?;
+    let model = match &args.model {
+        Some(path) => Some(tiers::model_for(path, &body, Some(&garment))?),
+        None => None,
+    };
+    let truth = truth(args, &body, &garment, model.as_deref())?;
+    let attachment = draped_attachment(&body, &garment, &truth)?;
+    let shot = shot_of(&truth, &body)?;
+    let bodies = Bodies::new(&body, &shot.bones, 60);
+    let rows = play(&body, &garment, model.as_ref(), &truth, &attachment, &shot, &bodies)?;
+    if let Some(out) = &args.out {
+        strip(args, &body, &garment, &shot, &rows)?.write_png(out)?;
+    }
+    if args.json {
+        println!("{}", report(&truth, &rows));
+        return Ok(());
+    }
+    println!("{}, {} frames, {} vertices", truth.clip, truth.len(), truth.vertices);
+    println!(
+        "{:8} {:>8} {:>8} {:>8} {:>11} {:>12} {:>10} {:>9} {:>9} {:>11}",
+        "tier",
+        "mean cm",
+        "p95 cm",
+        "max cm",
+        "liveliness",
+        "µs a frame",
+        "bytes",
+        "state",
+        "inside %",
+        "deepest mm"
+    );
+    for r in &rows {
+        println!(
+            "{:8} {:8.2} {:8.2} {:8.2} {:11.2} {:12.1} {:10} {:9} {:9.2} {:11.1}",
+            r.tier.as_str(),
+            r.mean_cm,
+            r.p95_cm,
+            r.max_cm,
+            r.liveliness,
+            r.played.us_per_frame,
+            r.bytes,
+            r.state_bytes,
+            r.penetration.percent,
+            r.penetration.deepest_mm
+        );
+    }
+    if let Some(out) = &args.out {
+        println!("{}", out.display());
+    }
+    Ok(())
+}
+
+/// The simulation: read, or made now at the model's rate.
+fn truth(args: &Args, body: &Body, garment: &Garment, model: Option<&Model>) -> Result<Take> {
+    if let Some(path) = &args.take {
+        let take = crate::resume::read_take(path)?;
+        let mut faults = Vec::new();
+        if take.vertices != garment.sim.positions.len() {
+            let (own, other) = (take.vertices, garment.sim.positions.len());
+            faults.push(format!("the take has {own} vertices, garment `{}` {other}", garment.name));
+        }
+        if take.joints != body.skeleton.len() {
+            let (own, other) = (take.joints, body.skeleton.len());
+            faults.push(format!("the take's body has {own} joints, `{}` {other}", body.name));
+        }
+        if let Some(model) = model.filter(|m| m.fps != take.fps) {
+            faults.push(format!("the take has {} frames per second, the model {}", take.fps, model.fps));
+        }
+        if !faults.is_empty() {
+            return Err(BadRequest(format!("{}: {}", path.display(), faults.join("; "))).into());
+        }
+        return Ok(take);
+    }
+    let name = args.motion.as_deref().unwrap_or_default();
+    let fps = model.map_or(30.0, |m| m.fps);
+    let shot = Shot::new(name, args.clip.as_deref(), body, fps, args.seconds)?;
+    let fabric = ask::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
+    tiers::simulate(body, garment, &fabric, &shot)
+}
+
+/// The motion of a take, as the tiers are given it.
+fn shot_of(take: &Take, body: &Body) -> Result<Shot> {
+    let bones: Vec<Vec<Affine3A>> = (0..take.len()).map(|f| take.frame_bones(f).to_vec()).collect();
+    // Tiers are played from bones and roots alone; the motion only carries the name.
+    let rest = vec![body.skeleton.rest_pose()];
+    let motion = Motion::new(take.clip.clone(), take.fps, body.skeleton.clone(), rest)?;
+    Ok(Shot { motion, bones, roots: take.roots.clone(), fps: take.fps })
+}
+
+fn play(
+    body: &Body,
+    garment: &Garment,
+    model: Option<&Arc<Model>>,
+    truth: &Take,
+    attachment: &Attachment,
+    shot: &Shot,
+    bodies: &Bodies,
+) -> Result<Vec<Row>> {
+    let bar = progress::bar(3, "comparing");
+    let mut rows = Vec::new();
+    let vertices = truth.vertices;
+    let mut row = |tier, frames: Vec<Vec<Vec3>>, played, lively: (f64, f64), bytes, state_bytes| {
+        let [mean_cm, p95_cm, max_cm] = distances(&frames, truth);
+        let mean = |f: usize| -> f32 {
+            let apart = frames[f].iter().zip(truth.frame(f)).map(|(a, b)| a.distance(*b));
+            100.0 * apart.sum::<f32>() / vertices.max(1) as f32
+        };
+        let by_frame_cm = (0..frames.len()).map(mean).collect();
+        let penetration = bodies.measure(&frames);
+        let (liveliness, correlation) = lively;
+        bar.inc(1);
+        rows.push(Row {
+            tier,
+            frames,
+            played,
+            mean_cm,
+            p95_cm,
+            max_cm,
+            by_frame_cm,
+            liveliness,
+            correlation,
+            bytes,
+            state_bytes,
+            penetration,
+        });
+    };
+    let mut frames = Vec::new();
+    let mut keep = |p: &[Vec3]| {
+        frames.push(p.to_vec());
+        Ok(())
+    };
+    let played = tiers::play_skin(attachment, shot, &mut keep)?;
+    let influences: usize = (0..vertices).map(|v| attachment.skin.row(v).count()).sum();
+    // A rest position a vertex; joint number and weight an influence. No state: nothing is left of it when the
+    // pose is taken away.
+    row(TierName::Skin, std::mem::take(&mut frames), played, (0.0, 0.0), 12 * vertices + 6 * influences, 0);
+    if let Some(model) = model {
+        let mut keep = |p: &[Vec3]| {
+            frames.push(p.to_vec());
+            Ok(())
+        };
+        let played = tiers::play_stable(model, body, shot, &mut keep)?;
+        let scores = toile_learn::evaluate(model, std::slice::from_ref(truth), attachment);
+        let state = 4 * (model.order + 1) * model.cloth_dims;
+        let lively = (scores.liveliness, scores.correlation);
+        row(TierName::Stable, std::mem::take(&mut frames), played, lively, model.bytes(), state);
+    }
+    let frames = (0..truth.len()).map(|f| truth.frame(f).to_vec()).collect();
+    // Triangles with their flat shapes; positions and velocities of two steps in f64. What a solver keeps besides
+    // (its matrix, its trees) comes on top.
+    let bytes = garment.sim.triangles.len() * (12 + 24);
+    row(TierName::Full, frames, tiers::played_take(truth), (1.0, 1.0), bytes, 96 * vertices);
+    bar.finish_and_clear();
+    Ok(rows)
+}
+
+/// Mean, 95th percentile and largest distance to the truth, cm.
+fn distances(frames: &[Vec<Vec3>], truth: &Take) -> [f64; 3] {
+    let mut all: Vec<f32> = Vec::with_capacity(truth.positions.len());
+    for (f, frame) in frames.iter().enumerate() {
+        all.extend(frame.iter().zip(truth.frame(f)).map(|(a, b)| a.distance(*b)));
+    }
+    if all.is_empty() {
+        return [0.0; 3];
+    }
+    let mean = all.iter().map(|d| f64::from(*d)).sum::<f64>() / all.len() as f64;
+    let at = ((0.95 * all.len() as f64) as usize).min(all.len() - 1);
+    let p95 = *all.select_nth_unstable_by(at, f32::total_cmp).1;
+    let max = all.iter().copied().fold(0.0, f32::max);
+    [100.0 * mean, 100.0 * f64::from(p95), 100.0 * f64::from(max)]
+}
+
+fn report(truth: &Take, rows: &[Row]) -> Value {
+    let tiers: Vec<Value> = rows
+        .iter()
+        .map(|r| {
+            json!({
+                "tier": r.tier.as_str(), "mean_cm": r.mean_cm, "p95_cm": r.p95_cm, "max_cm": r.max_cm,
+                "liveliness": r.liveliness, "correlation": r.correlation, "us_per_frame": r.played.us_per_frame,
+                "bytes": r.bytes, "state_bytes": r.state_bytes, "penetration_percent": r.penetration.percent,
+                "deepest_mm": r.penetration.deepest_mm, "excluded_percent": r.penetration.excluded_percent,
+                "clamped_frames": r.played.clamped_frames,
+            })
+        })
+        .collect();
+    json!({"clip": truth.clip, "frames": truth.len(), "vertices": truth.vertices, "tiers": tiers})
+}
+
+/// A row of pictures a tier, all at the same moments.
+fn strip(args: &Args, body: &Body, garment: &Garment, shot: &Shot, rows: &[Row]) -> Result<Image> {
+    let mut studio = Studio::new(body, View::ThreeQuarter, 300, 400, 0.0)?;
+    let cloth = Cloth {
+        mesh: MeshHandle::new(&garment.sim.triangles),
+        material: Material::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric)),
+    };
+    let count = usize::from(args.frames).min(shot.len());
+    let moments: Vec<usize> = (0..count).map(|k| k * (shot.len() - 1) / (count - 1).max(1)).collect();
+    let bar = progress::bar((rows.len() * moments.len()) as u64, "drawing");
+    let (mut pictures, mut captions) = (Vec::new(), Vec::new());
+    for row in rows {
+        for &f in &moments {
+            let skinned = body.skinned_positions(&shot.bones[f]);
+            let items = [(&cloth, row.frames[f].as_slice(), None)];
+            pictures.push(studio.draw(Some(&skinned), &items, Some(&shot.roots[f]), "")?);
+            let tier = row.tier.as_str();
+            let secs = f as f64 / shot.fps;
+            captions.push(match row.tier {
+                TierName::Full => format!("{tier}, {secs:.2} s"),
+                _ => format!("{tier}, {secs:.2} s, mean {:.1} cm", row.by_frame_cm[f]),
+            });
+            bar.inc(1);
+        }
+    }
+    bar.finish_and_clear();
+    let captions: Vec<&str> = captions.iter().map(String::as_str).collect();
+    Ok(contact_sheet(&pictures, &captions, moments.len())?)
+}

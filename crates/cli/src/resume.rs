@@ -1,0 +1,133 @@
+//! What lets a run go on where it was stopped: which takes are finished, what they cost, what to sweep away.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::{Debug, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use toile_assets::Take;
+use toile_assets::write::write_atomically;
+
+/// FNV-1a, 64 bits: the same on every machine, which the standard library's hasher does not promise.
+pub struct Digest(u64);
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Write for Digest {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        for byte in text.bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        Ok(())
+    }
+}
+
+impl Digest {
+    /// Adds a value as it prints itself; numbers print so that no two look alike.
+    pub fn with(mut self, value: &dyn Debug) -> Self {
+        let _ = write!(self, "{value:?};");
+        self
+    }
+
+    /// Sixteen hexadecimal digits.
+    pub fn hex(&self) -> String {
+        format!("{:016x}", self.0)
+    }
+}
+
+/// The note of a take that says what it was made from.
+pub const INPUTS: &str = "inputs";
+
+/// A finished take that was made from exactly these inputs.
+pub fn finished(path: &Path, inputs: &str) -> Option<Take> {
+    let take = Take::read(path).ok()?;
+    take.notes.iter().any(|(key, value)| key == INPUTS && value == inputs).then_some(take)
+}
+
+/// What frames cost, by take. Kept beside the takes and not in them: a take is the same bytes whenever and on
+/// however many threads it is made, a clock is not.
+pub struct Timings {
+    path: PathBuf,
+    ms: Mutex<BTreeMap<String, Vec<f32>>>,
+}
+
+impl Timings {
+    /// Those of a folder of takes; none where there is no file or it is damaged.
+    pub fn open(folder: &Path) -> Self {
+        let path = folder.join("timings.json");
+        let read = || serde_json::from_slice::<Value>(&std::fs::read(&path).ok()?).ok();
+        let mut ms = BTreeMap::new();
+        for (take, list) in read().as_ref().and_then(|v| v["ms"].as_object()).into_iter().flatten() {
+            let list: Vec<f32> =
+                list.as_array().into_iter().flatten().filter_map(Value::as_f64).map(|x| x as f32).collect();
+            ms.insert(take.clone(), list);
+        }
+        Self { path, ms: Mutex::new(ms) }
+    }
+
+    /// Writes a take without its clock, and the clock beside it.
+    pub fn write(&self, path: &Path, take: &Take) -> Result<()> {
+        let mut timeless = take.clone();
+        timeless.reports.iter_mut().for_each(|r| r.ms = 0.0);
+        timeless.write(path)?;
+        let mut ms = self.ms.lock().expect("no thread panics while it holds this");
+        ms.insert(name(path), take.reports.iter().map(|r| r.ms).collect());
+        Ok(write_atomically(&self.path, json!({"ms": *ms}).to_string().as_bytes())?)
+    }
+
+    /// Puts the clock back into a take that was read.
+    pub fn restore(&self, path: &Path, take: &mut Take) {
+        let ms = self.ms.lock().expect("no thread panics while it holds this");
+        for (report, ms) in take.reports.iter_mut().zip(ms.get(&name(path)).into_iter().flatten()) {
+            report.ms = *ms;
+        }
+    }
+}
+
+/// A take with what its frames cost, where that is known.
+pub fn read_take(path: &Path) -> Result<Take> {
+    let mut take = Take::read(path)?;
+    Timings::open(path.parent().unwrap_or(Path::new(""))).restore(path, &mut take);
+    Ok(take)
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned())
+}
+
+/// Removes what killed runs left half written. A file in the making carries the number of its process; where
+/// that can be looked up, files of processes that still run are left alone.
+pub fn sweep(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.filter_map(|e| Some(e.ok()?.path())) {
+        let name = name(&path);
+        let Some(process) = name.strip_suffix(".partial").and_then(|n| n.rsplit_once('.')) else { continue };
+        let Ok(process) = process.1.parse::<u32>() else { continue };
+        let known = Path::new("/proc/self").exists();
+        if known && process != std::process::id() && !Path::new(&format!("/proc/{process}")).exists() {
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digests_tell_apart_what_differs_in_the_last_bit() {
+        let of = |x: f32| Digest::default().with(&[x, 1.0]).hex();
+        assert_eq!(of(0.1), of(0.1));
+        assert_ne!(of(0.1), of(f32::from_bits(0.1f32.to_bits() + 1)));
+        assert_ne!(of(0.0), of(-0.0));
+        // Published test vector of FNV-1a.
+        let mut a = Digest::default();
+        a.write_str("foobar").unwrap();
+        assert_eq!(a.hex(), "85944171f73967e8");
+    }
+}

@@ -1,0 +1,255 @@
+//! One garment on one motion by any tier: what `animate` and `compare` play.
+
+use crate::ask::{self, BadRequest};
+use crate::progress;
+use anyhow::{Context, Result};
+use glam::{Affine3A, Vec3};
+use std::sync::Arc;
+use std::time::Instant;
+use toile_assets::{
+    Attachment, AttachmentSettings, Body, Fabric, Garment, Model, Motion, RootFrame, RootTrack, Take,
+};
+use toile_run::{Skinned, Stable, Tier};
+use toile_simulate::{RecordSettings, drape, ramp, record_from};
+
+/// A way of moving a garment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum TierName {
+    /// Follows the bones
+    Skin,
+    /// Learned; needs --model
+    Stable,
+    /// Simulated
+    Full,
+}
+
+impl TierName {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Skin => "skin",
+            Self::Stable => "stable",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// A motion at a constant rate, as bones and roots.
+pub struct Shot {
+    pub motion: Motion,
+    pub bones: Vec<Vec<Affine3A>>,
+    pub roots: Vec<RootFrame>,
+    pub fps: f64,
+}
+
+impl Shot {
+    /// The one motion that was named, carried over to the body, at a rate and no longer than asked.
+    pub fn new(name: &str, clip: Option<&str>, body: &Body, fps: f64, seconds: Option<f64>) -> Result<Self> {
+        let mut motion = one_motion(name, clip, body)?;
+        if let Some(seconds) = seconds {
+            motion = motion.trimmed(0.0, seconds)?;
+        }
+        Ok(Self::of(body, motion.resampled(fps)))
+    }
+
+    /// The same motion at another rate.
+    pub fn at_rate(&self, body: &Body, fps: f64) -> Self {
+        Self::of(body, self.motion.resampled(fps))
+    }
+
+    fn of(body: &Body, motion: Motion) -> Self {
+        Self {
+            bones: motion.poses.iter().map(|p| body.bones(p)).collect(),
+            roots: RootTrack::new(&body.skeleton, &motion.poses).frames,
+            fps: motion.fps,
+            motion,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.bones.len()
+    }
+}
+
+/// The only motion of that name; of a file with several, the chosen clip.
+pub fn one_motion(name: &str, clip: Option<&str>, body: &Body) -> Result<Motion> {
+    let mut motions = ask::raw_motions(name)?;
+    let names: Vec<String> = motions.iter().map(|m| m.name.clone()).collect();
+    if let Some(clip) = clip {
+        motions.retain(|m| m.name == clip);
+    }
+    match motions.len() {
+        1 => {
+            let carry = if ask::is_file(name) { ask::file_onto } else { ask::onto };
+            carry(motions.remove(0), body).with_context(|| format!("motion {name}"))
+        }
+        0 if names.is_empty() => Err(BadRequest(format!("{name} holds no animation")).into()),
+        _ => Err(BadRequest(format!(
+            "{name} holds {} animations; choose one with --clip: {}",
+            names.len(),
+            names.join(", ")
+        ))
+        .into()),
+    }
+}
+
+/// What playing a tier noticed.
+#[derive(Default)]
+pub struct Played {
+    /// Median time of a frame, bones to vertices, µs.
+    pub us_per_frame: f64,
+    /// Frames whose inputs had to be clamped to what the model is certified for.
+    pub clamped_frames: usize,
+    /// Deepest vertex inside the body as the solver saw it, mm.
+    pub deepest_mm: f32,
+}
+
+/// The garment at rest on the body's rest pose, in simulation vertices.
+pub fn draped(body: &Body, garment: &Garment, fabric: &Fabric) -> Result<Vec<Vec3>> {
+    let settings = RecordSettings::default();
+    let bar = progress::bar(1, "draping");
+    let world = drape(body, garment, fabric, &settings.solver, &settings.drape)
+        .with_context(|| format!("draping `{}`", garment.name))?;
+    bar.finish_and_clear();
+    Ok(world.state.x.iter().map(|p| p.as_vec3()).collect())
+}
+
+/// Kinematic cloth from the garment as it hangs.
+pub fn attached(body: &Body, garment: &Garment, draped: &[Vec3]) -> Result<Attachment> {
+    let mut mesh = garment.sim.clone();
+    mesh.positions.clone_from_slice(draped);
+    Ok(Attachment::new(body, &mesh, &AttachmentSettings::default())?)
+}
+
+/// A model that this body can wear.
+pub fn model_for(path: &std::path::Path, body: &Body, garment: Option<&Garment>) -> Result<Arc<Model>> {
+    let model = Model::read(path)?;
+    let mut faults = Vec::new();
+    if model.joints != body.skeleton.len() {
+        faults.push(format!(
+            "{}: the model's body has {} joints, `{}` has {}; name its body with --body",
+            path.display(),
+            model.joints,
+            body.name,
+            body.skeleton.len()
+        ));
+    }
+    if let Some(garment) = garment.filter(|g| g.sim.positions.len() != model.vertices) {
+        faults.push(format!(
+            "{}: the model has {} vertices, garment `{}` has {}; name its garment with --garment",
+            path.display(),
+            model.vertices,
+            garment.name,
+            garment.sim.positions.len()
+        ));
+    }
+    if faults.is_empty() { Ok(Arc::new(model)) } else { Err(BadRequest(faults.join("\n")).into()) }
+}
+
+/// One step of any tier, a frame of `fps` after the last.
+pub fn advance(
+    tier: &mut dyn Tier,
+    bones: &[Affine3A],
+    root: &RootFrame,
+    _fps: f64,
+) -> toile_run::StepReport {
+    tier.step(bones, root)
+}
+
+/// Plays a tier that steps from pose to pose, frame by frame into `out`.
+fn play(tier: &mut dyn Tier, shot: &Shot, out: &mut dyn FnMut(&[Vec3]) -> Result<()>) -> Result<Played> {
+    let mut positions = vec![Vec3::ZERO; tier.vertices()];
+    let mut micros = Vec::with_capacity(shot.len());
+    let mut played = Played::default();
+    tier.reset();
+    for (f, (bones, root)) in shot.bones.iter().zip(&shot.roots).enumerate() {
+        let mut report = toile_run::StepReport::default();
+        micros.push(timed(|| {
+            report = advance(tier, bones, root, shot.fps);
+            tier.positions(&mut positions);
+        }));
+        if report.refused {
+            anyhow::bail!("frame {f}: the pose could not be used");
+        }
+        played.clamped_frames += usize::from(report.clamped > 0);
+        out(&positions)?;
+    }
+    micros.sort_by(f64::total_cmp);
+    played.us_per_frame = micros.get(micros.len() / 2).copied().unwrap_or(0.0);
+    Ok(played)
+}
+
+/// Plays the garment as it follows the bones.
+pub fn play_skin(
+    attachment: &Attachment,
+    shot: &Shot,
+    out: &mut dyn FnMut(&[Vec3]) -> Result<()>,
+) -> Result<Played> {
+    play(&mut Skinned::new(attachment.clone()), shot, out)
+}
+
+/// Plays a learned garment. Its clock runs at the trained rate; frames of another rate lie between two of its own.
+pub fn play_stable(
+    model: &Arc<Model>,
+    body: &Body,
+    shot: &Shot,
+    out: &mut dyn FnMut(&[Vec3]) -> Result<()>,
+) -> Result<Played> {
+    let mut tier = Stable::new(model.clone());
+    if shot.fps == model.fps {
+        return play(&mut tier, shot, out);
+    }
+    let own = shot.at_rate(body, model.fps);
+    let mut frames: Vec<Vec<Vec3>> = Vec::new();
+    let played = play(&mut tier, &own, &mut |p| {
+        frames.push(p.to_vec());
+        Ok(())
+    })?;
+    for f in 0..shot.len() {
+        let at = (f as f64 / shot.fps * model.fps).min((frames.len() - 1) as f64);
+        let (i, t) = (at.floor() as usize, at.fract() as f32);
+        let next = &frames[(i + 1).min(frames.len() - 1)];
+        let mixed: Vec<Vec3> = frames[i].iter().zip(next).map(|(a, b)| a.lerp(*b, t)).collect();
+        out(&mixed)?;
+    }
+    Ok(played)
+}
+
+/// Simulates the garment from drape to last frame.
+pub fn simulate(body: &Body, garment: &Garment, fabric: &Fabric, shot: &Shot) -> Result<Take> {
+    let settings = RecordSettings { fps: shot.fps, ..RecordSettings::default() };
+    toile_simulate::check_clip(body, &shot.motion, &settings)?;
+    let bar = progress::bar(shot.len() as u64, "draping");
+    let mut world = drape(body, garment, fabric, &settings.solver, &settings.drape)
+        .with_context(|| format!("draping `{}`", garment.name))?;
+    let rest: Vec<Vec3> = world.state.x.iter().map(|p| p.as_vec3()).collect();
+    ramp(&mut world, body, &shot.motion, &settings.drape)?;
+    bar.set_message("simulating");
+    bar.reset_eta();
+    let mut go = |_: usize, _: usize| {
+        bar.inc(1);
+        true
+    };
+    let (mut take, _) = record_from(&mut world, body, garment, &shot.motion, &settings, &[], &mut go)
+        .with_context(|| format!("clip {}", shot.motion.name))?;
+    bar.finish_and_clear();
+    take.draped = rest;
+    Ok(take)
+}
+
+/// What a simulated take noticed.
+pub fn played_take(take: &Take) -> Played {
+    let mut ms: Vec<f32> = take.reports.iter().skip(1).map(|r| r.ms).collect();
+    ms.sort_by(f32::total_cmp);
+    Played {
+        us_per_frame: ms.get(ms.len() / 2).map_or(0.0, |ms| 1e3 * f64::from(*ms)),
+        deepest_mm: take.reports.iter().map(|r| r.deepest_mm).fold(0.0, f32::max),
+        ..Played::default()
+    }
+}
+
+#[allow(clippy::disallowed_methods)] // what a frame costs is what is reported
+fn timed(work: impl FnOnce()) -> f64 {
+    let begun = Instant::now();
+    work();
+    begun.elapsed().as_secs_f64() * 1e6
+}
