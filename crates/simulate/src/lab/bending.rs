@@ -213,7 +213,7 @@ pub fn end_loaded(loads: &[f64]) -> Result<Findings> {
     let mut plot =
         Plot::new("Cantilevers with a load at the tip (dashed: elastica)", "along / L", "height / L");
     for (p, drop, shortening) in END_LOADED.into_iter().filter(|l| loads.contains(&l.0)) {
-        let profile = bent_strip(Load::Tip(p), 40, 2, Pattern::Right)?;
+        let profile = bent_strip(Load::Tip(p), 50, 2, Pattern::Right)?;
         let (x, y) = last(&profile);
         found.rows.push(Row::relative(format!("end-loaded cantilever PL²/B={p}, drop/L"), y, drop, 0.01));
         found.rows.push(Row::relative(
