@@ -37,6 +37,10 @@ pub struct Settings {
     pub gravity: DVec3,
     /// Velocity of the air, m/s.
     pub wind: DVec3,
+    /// Share of the wearer's velocity that the air about a garment has. A skirt is not a flag: in front the air stands
+    /// before it, behind it follows, and in between it is enclosed. With still air (0) the back of a cotton skirt stands
+    /// out by 35° at a stroll of 1.2 m/s, where drag is as strong as weight.
+    pub carried_air: f64,
     /// kg/m³; 1.2 is air at 20 °C, 0 switches air off.
     pub air_density: f64,
     /// Newton stops when the vertices move less in an iteration, on (root-mean-square) average, m. A fifth of a
@@ -80,6 +84,7 @@ impl Default for Settings {
             compression: 0.1,
             gravity: DVec3::new(0.0, -9.81, 0.0),
             wind: DVec3::ZERO,
+            carried_air: 0.8,
             air_density: 1.2,
             tolerance_m: 2e-4,
             max_newton: 5,

@@ -37,6 +37,7 @@ pub struct Workspace {
     base: Vec<DVec3>,
     predicted: Vec<DVec3>,
     beta: Vec<f64>,
+    air: DVec3,
     damping: Vec<DMat3>,
     strain_before: Vec<membrane::Strain>,
     angles: Vec<f64>,
@@ -67,6 +68,7 @@ impl Workspace {
             base: zero(),
             predicted: zero(),
             beta: vec![0.0; n],
+            air: DVec3::ZERO,
             damping: vec![DMat3::ZERO; n],
             strain_before: vec![[0.0; 3]; scene.triangles.len()],
             angles: vec![0.0; scene.hinges.len()],
@@ -92,6 +94,8 @@ pub struct Obstacles<'a> {
     pub pins: &'a [(u32, DVec3)],
     /// Shares of the colliders' motion at the start and end of the substep.
     pub shares: (f64, f64),
+    /// Velocity of the air about the cloth, m/s.
+    pub air: DVec3,
 }
 
 /// Advances `state` by `h` seconds, or leaves it as it was.
@@ -104,6 +108,7 @@ pub fn substep(
     ws: &mut Workspace,
 ) -> Result<StepReport, Failure> {
     let mut report = StepReport { substeps: 1, ..StepReport::default() };
+    ws.air = obstacles.air;
     predict(scene, settings, h, state, ws);
     start_dissipation(scene, settings, h, state, ws);
 
@@ -234,7 +239,7 @@ fn start_dissipation(scene: &Scene, settings: &Settings, h: f64, state: &State, 
             ws.x_try[i] = state.x[i] + state.v[i] * h;
         }
         for t in &scene.triangles {
-            air::add_damping(*t, &ws.x_try, &ws.move_, settings.wind, half_density_drag, &mut ws.damping);
+            air::add_damping(*t, &ws.x_try, &ws.move_, ws.air, half_density_drag, &mut ws.damping);
         }
     }
 }
@@ -277,7 +282,7 @@ fn linearise(scene: &Scene, settings: &Settings, rate: f64, ws: &mut Workspace) 
     for i in 0..scene.len() {
         let k = scene.mass[i] / (ws.beta[i] * ws.beta[i]);
         let d = ws.x[i] - ws.predicted[i];
-        let wind = (ws.x[i] - ws.base[i]) / ws.beta[i] - settings.wind;
+        let wind = (ws.x[i] - ws.base[i]) / ws.beta[i] - ws.air;
         let drag = ws.damping[i] * wind;
         energy += 0.5 * k * d.length_squared() - scene.mass[i] * settings.gravity.dot(ws.x[i])
             + 0.5 * ws.beta[i] * wind.dot(drag);
@@ -330,7 +335,7 @@ fn potential(scene: &Scene, settings: &Settings, ws: &mut Workspace) -> f64 {
     let mut energy = 0.0;
     for i in 0..scene.len() {
         let k = scene.mass[i] / (ws.beta[i] * ws.beta[i]);
-        let wind = (x[i] - ws.base[i]) / ws.beta[i] - settings.wind;
+        let wind = (x[i] - ws.base[i]) / ws.beta[i] - ws.air;
         energy += 0.5 * k * (x[i] - ws.predicted[i]).length_squared()
             - scene.mass[i] * settings.gravity.dot(x[i])
             + 0.5 * ws.beta[i] * wind.dot(ws.damping[i] * wind);

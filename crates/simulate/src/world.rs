@@ -206,7 +206,10 @@ impl World {
             };
             self.pins.push((v, p));
         }
-        let obstacles = Obstacles { body: self.body.as_ref(), pins: &self.pins, shares: (from, to) };
+        // Air in and about a garment goes with its wearer.
+        let carried = self.body.as_ref().map_or(DVec3::ZERO, |b| b.mean_motion() * (self.settings.carried_air / h));
+        let air = self.settings.wind + carried;
+        let obstacles = Obstacles { body: self.body.as_ref(), pins: &self.pins, shares: (from, to), air };
         self.backup.clone_from(&self.state);
         let result =
             substep(&self.scene, &obstacles, &self.settings, h, &mut self.state, &mut self.workspace);

@@ -206,6 +206,12 @@ impl BodySurface {
         })
     }
 
+    /// How far the surface moves in the substep, on average.
+    pub fn mean_motion(&self) -> DVec3 {
+        let sum: DVec3 = self.end.iter().zip(&self.start).map(|(b, a)| *b - *a).sum();
+        sum / self.end.len().max(1) as f64
+    }
+
     /// How far a material point moves in the substep.
     pub fn motion(&self, at: &Nearest) -> DVec3 {
         let t = self.body.mesh.triangles[at.triangle as usize];
