@@ -1,43 +1,201 @@
-//! `toile lab`: the solver against analytic values.
+//! `toile lab`: the solver against analytic values, and the scenes the field knows.
 
+use crate::ask::BadRequest;
 use anyhow::Result;
 use clap::Parser;
 use serde_json::json;
-use toile_simulate::lab;
+use std::path::{Path, PathBuf};
+use toile_assets::Error;
+use toile_show::{
+    Camera, Chart, Image, Item, Line, Material, MeshHandle, Page, Renderer, Scene, View, contact_sheet,
+};
+use toile_simulate::lab::{self, Case, Findings, Plot, Row, Shot};
 
 /// Hold the solver to values that physics gives
 #[derive(Parser)]
-#[command(after_help = "Example:\n  toile lab --json")]
+#[command(
+    after_help = "Examples:\n  toile lab --json\n  toile lab --long --out lab\n  toile lab --only cantilever"
+)]
 pub struct Args {
     /// The rows that take minutes, too
     #[arg(long)]
     long: bool,
+    /// Only cases whose names contain this; may be given more than once
+    #[arg(long, value_name = "WORD")]
+    only: Vec<String>,
+    /// Folder for lab.html: the rows with plots and pictures
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let rows = lab::all(args.long)?;
-    let failed = rows.iter().filter(|r| !r.pass).count();
+    let cases: Vec<&Case> = lab::CASES
+        .iter()
+        .filter(|c| {
+            if args.only.is_empty() {
+                args.long || !c.long
+            } else {
+                args.only.iter().any(|w| c.name.contains(w))
+            }
+        })
+        .collect();
+    if cases.is_empty() {
+        let names: Vec<&str> = lab::CASES.iter().map(|c| c.name).collect();
+        return Err(BadRequest(format!("no case has such a name; there are: {}", names.join(", "))).into());
+    }
+    if let Some(folder) = &args.out {
+        std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+    }
+    let found = study(&cases)?;
+    let failed = found.rows.iter().filter(|r| !r.pass).count();
     if args.json {
-        let list: Vec<_> = rows
-            .iter()
-            .map(|r| {
-                json!({"name": r.name, "ours": r.ours, "reference": r.reference,
-                       "tolerance": r.tolerance, "pass": r.pass})
-            })
-            .collect();
-        println!("{}", json!({"rows": list, "failed": failed}));
+        println!("{}", as_json(&found.rows, failed));
     } else {
-        println!("{:52} {:>12} {:>12} {:>10}", "test", "ours", "reference", "tolerance");
-        for r in &rows {
-            let verdict = if r.pass { "" } else { "  FAILED" };
-            println!("{:52} {:12.6} {:12.6} {:10.1e}{verdict}", r.name, r.ours, r.reference, r.tolerance);
-        }
+        print_table(&found.rows);
+    }
+    if let Some(folder) = &args.out {
+        let path = folder.join("lab.html");
+        write_page(&path, &found, failed)?;
+        eprintln!("wrote {}", path.display());
     }
     if failed > 0 {
-        anyhow::bail!("{failed} of {} rows failed", rows.len());
+        anyhow::bail!("{failed} of {} rows failed", found.rows.len());
     }
     Ok(())
+}
+
+/// Runs the cases one after the other.
+fn study(cases: &[&Case]) -> Result<Findings> {
+    let bar = crate::progress::bar(cases.len() as u64, "");
+    let found = lab::study(|c| {
+        let wanted = cases.iter().any(|w| w.name == c.name);
+        if wanted {
+            bar.set_message(c.name);
+            bar.inc(1);
+        }
+        wanted
+    });
+    bar.finish_and_clear();
+    Ok(found?)
+}
+
+fn as_json(rows: &[Row], failed: usize) -> serde_json::Value {
+    let list: Vec<_> = rows
+        .iter()
+        .map(|r| {
+            json!({"name": r.name, "ours": r.ours, "reference": r.reference,
+                   "tolerance": r.tolerance, "pass": r.pass})
+        })
+        .collect();
+    json!({"rows": list, "failed": failed})
+}
+
+/// A number in six digits, small and large ones with a power of ten.
+fn number(v: f64) -> String {
+    if v != 0.0 && !(1e-3..1e5).contains(&v.abs()) { format!("{v:.2e}") } else { format!("{v:.5}") }
+}
+
+fn print_table(rows: &[Row]) {
+    let wide = rows.iter().map(|r| r.name.chars().count()).max().unwrap_or(0);
+    println!("{:wide$} {:>12} {:>12} {:>10}", "test", "ours", "reference", "tolerance");
+    for r in rows {
+        let verdict = if r.pass { "" } else { "  FAILED" };
+        println!(
+            "{:wide$} {:>12} {:>12} {:>10}{verdict}",
+            r.name,
+            number(r.ours),
+            number(r.reference),
+            format!("{:.1e}", r.tolerance)
+        );
+    }
+}
+
+fn write_page(path: &Path, found: &Findings, failed: usize) -> Result<()> {
+    let mut page = Page::new("The laboratory");
+    page.paragraph(&format!(
+        "{} rows hold the solver to what physics gives; {} of them fail. Dashed lines are what is right.",
+        found.rows.len(),
+        if failed == 0 { "none".to_string() } else { failed.to_string() }
+    ));
+    page.section("Rows");
+    let rows: Vec<Vec<String>> = found
+        .rows
+        .iter()
+        .map(|r| {
+            vec![
+                r.name.clone(),
+                number(r.ours),
+                number(r.reference),
+                format!("{:.1e}", r.tolerance),
+                if r.pass { "pass" } else { "FAIL" }.into(),
+            ]
+        })
+        .collect();
+    page.table(&["test", "ours", "reference", "tolerance", ""], &rows);
+    if !found.plots.is_empty() {
+        page.section("Plots");
+    }
+    for plot in &found.plots {
+        page.chart(&chart(plot));
+    }
+    if !found.shots.is_empty() {
+        page.section("Scenes");
+        match Renderer::new() {
+            Ok(mut renderer) => pictures(&mut page, &mut renderer, &found.shots)?,
+            Err(e) => {
+                page.paragraph(&format!("No pictures: {e}"));
+            }
+        }
+    }
+    Ok(page.write(path)?)
+}
+
+fn chart(plot: &Plot) -> Chart {
+    let line = |c: &lab::Curve| {
+        let line = Line::new(c.name.clone(), c.points.clone());
+        if c.reference { line.dashed() } else { line }
+    };
+    Chart {
+        title: plot.title.clone(),
+        x_label: plot.x_label.clone(),
+        y_label: plot.y_label.clone(),
+        lines: plot.curves.iter().map(line).collect(),
+        from_zero: false,
+    }
+}
+
+/// Shots of one scene side by side, all from one camera that sees all of them.
+fn pictures(page: &mut Page, renderer: &mut Renderer, shots: &[Shot]) -> Result<()> {
+    let mut names: Vec<&str> = shots.iter().map(|s| s.scene.as_str()).collect();
+    names.dedup();
+    for name in names {
+        let group: Vec<&Shot> = shots.iter().filter(|s| s.scene == name).collect();
+        let images = group.iter().map(|s| picture(renderer, s)).collect::<Result<Vec<Image>>>()?;
+        let captions: Vec<&str> = group.iter().map(|s| s.name.as_str()).collect();
+        page.image(&contact_sheet(&images, &captions, 4)?, name)?;
+    }
+    Ok(())
+}
+
+fn picture(renderer: &mut Renderer, shot: &Shot) -> Result<Image> {
+    // The studio's floor is at zero; what hangs in the air of the laboratory is stood on it.
+    let lowest = shot.pieces.iter().flat_map(|p| &p.positions).map(|p| p.y).fold(f32::INFINITY, f32::min);
+    let lifted: Vec<Vec<glam::Vec3>> = shot
+        .pieces
+        .iter()
+        .map(|p| p.positions.iter().map(|q| *q - glam::Vec3::Y * lowest).collect())
+        .collect();
+    let meshes: Vec<MeshHandle> = shot.pieces.iter().map(|p| MeshHandle::new(&p.triangles)).collect();
+    let cloth = ["silk", "denim"].into_iter().find(|f| shot.name.contains(f)).unwrap_or("cotton");
+    let mut scene = Scene::new();
+    for ((piece, mesh), positions) in shot.pieces.iter().zip(&meshes).zip(&lifted) {
+        let material = if piece.cloth { Material::fabric(cloth) } else { Material::body() };
+        scene = scene.with(Item::new(mesh, positions, material));
+    }
+    let view = View::Angle { azimuth: shot.view.0, elevation: shot.view.1 };
+    let camera = Camera::framing_scene(&scene, view, 1.0);
+    Ok(renderer.draw(&scene, &camera, 360, 360)?)
 }

@@ -1,0 +1,136 @@
+//! What a frame of the full simulation costs: scenario S (a square metre of cloth falls on a ball), the dress on a
+//! walking mannequin, how cost grows with vertices, and memory.
+//!
+//! `cargo bench --bench simulate [-- 28 58 143]`; `benches/simulate_blender.py` runs Blender's cloth on the same scenario.
+
+// A counting allocator is the only way to learn what is allocated; it hands every call on to the system's.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use toile_simulate::Settings;
+use toile_simulate::lab::{self, dress};
+
+struct Counting;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+fn grown(by: usize) {
+    let now = LIVE.fetch_add(by, Ordering::Relaxed) + by;
+    PEAK.fetch_max(now, Ordering::Relaxed);
+}
+
+// SAFETY: every method passes its arguments unchanged to the system's allocator, which upholds the contract.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        grown(layout.size());
+        // SAFETY: as above.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: as above.
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        grown(size);
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: as above.
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+fn main() -> Outcome {
+    // `cargo bench` adds `--bench`, `cargo test --benches` does not: then only a smoke test is wanted.
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let full = args.iter().any(|a| a == "--bench");
+    let mut sides: Vec<usize> = args.iter().filter_map(|a| a.parse().ok()).collect();
+    if sides.is_empty() {
+        sides = if full { vec![28, 58, 143] } else { vec![12] };
+    }
+    println!("machine: {}, {}", processor(), std::env::consts::ARCH);
+    println!("scenario S, self-collision on, 1 thread; medians of frames 10 to 69");
+    for n in sides {
+        scenario(n, full)?;
+    }
+    memory("scenario S, n = 58", if full { 58 } else { 12 })?;
+    if full {
+        garments()?;
+    }
+    Ok(())
+}
+
+fn scenario(n: usize, full: bool) -> Outcome {
+    let m = lab::scenario_s(n)?;
+    // Eight times the steps: only where that does not take minutes.
+    let fine = if full && n <= 58 { Some(lab::scenario_s_finer(n, 8.0)?.centre_m) } else { None };
+    let faults = m.faults(fine);
+    println!(
+        "n {n:4}: total/90 {:.2} ms, median {:.2} (processor {:.2}), p95 {:.2}; p99 strain {:.2} %, deepest {:.2} mm, \
+         crossings {}, lowest {:.3} m, centre {:.4} m (fine {}), retries {}: {}",
+        m.total_ms_per_frame,
+        m.median_ms,
+        m.median_cpu_ms,
+        m.p95_ms,
+        m.p99_strain_percent,
+        m.deepest_mm,
+        m.crossings,
+        m.lowest_m,
+        m.centre_m,
+        fine.map_or("not run".to_string(), |c| format!("{c:.4}")),
+        m.retries,
+        if faults.is_empty() { "valid".to_string() } else { format!("NOT VALID: {}", faults.join(", ")) }
+    );
+    Ok(())
+}
+
+/// Bytes a vertex that a world holds once it has been stepped.
+fn memory(name: &str, n: usize) -> Outcome {
+    let before = LIVE.load(Ordering::Relaxed);
+    let mut world = lab::scenario_s_world(n, Settings::default())?;
+    PEAK.store(LIVE.load(Ordering::Relaxed), Ordering::Relaxed);
+    for _ in 0..20 {
+        world.step(&[], 1.0 / 30.0)?;
+    }
+    let (live, peak) = (LIVE.load(Ordering::Relaxed) - before, PEAK.load(Ordering::Relaxed) - before);
+    let each = |bytes: usize| bytes as f64 / (n * n) as f64;
+    println!("memory, {name}: {:.0} bytes a vertex held, {:.0} at the peak", each(live), each(peak));
+    Ok(())
+}
+
+fn garments() -> Outcome {
+    println!("dress on a walking mannequin, self-collision on, 1 thread, processor time of a recorded frame");
+    let mut points = Vec::new();
+    for (name, frames) in [("dress", 60), ("dress:3410", 20), ("dress:5178", 20)] {
+        let cost = dress::walking_cost(name, frames)?;
+        let median = lab::percentile(&cost.frame_ms, 0.5);
+        println!(
+            "{:6} vertices: median {median:.1} ms, p95 {:.1}, p99 {:.1}, retries {}",
+            cost.vertices,
+            lab::percentile(&cost.frame_ms, 0.95),
+            lab::percentile(&cost.frame_ms, 0.99),
+            cost.retries
+        );
+        points.push(((cost.vertices as f64).ln(), median.ln()));
+    }
+    let n = points.len() as f64;
+    let (mx, my) = (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);
+    let slope = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum::<f64>()
+        / points.iter().map(|p| (p.0 - mx).powi(2)).sum::<f64>();
+    println!("cost grows as vertices to the power {slope:.2}");
+    Ok(())
+}
+
+fn processor() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = info.lines().find_map(|l| l.strip_prefix("model name")?.split_once(':'));
+    name.map_or("unknown processor".into(), |n| n.1.trim().to_string())
+}
