@@ -1,0 +1,109 @@
+//! Sixteen lanes.
+//!
+//! SAFETY: every function needs AVX-512F, which the dispatcher in the parent module has detected, and pointers
+//! that are good for what the parent's safe wrappers have checked: `depth` rows of a panel, `depth` inputs for
+//! each instance, a whole panel of outputs.
+
+use super::{PLACED, PLAIN, Placement};
+use std::arch::x86_64::*;
+
+/// `V` vectors of outputs for each of `N` instances: each output is one chain over k.
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn chains<const N: usize, const V: usize>(
+    panel: *const f32,
+    depth: usize,
+    inputs: [*const f32; N],
+    start: *const f32,
+) -> [[__m512; V]; N] {
+    let mut sums = [[_mm512_setzero_ps(); V]; N];
+    for v in 0..V {
+        // SAFETY: `start` holds a whole panel.
+        let first = unsafe { _mm512_loadu_ps(start.add(16 * v)) };
+        for n in 0..N {
+            sums[n][v] = first;
+        }
+    }
+    for k in 0..depth {
+        let mut column = [_mm512_setzero_ps(); V];
+        for v in 0..V {
+            // SAFETY: the panel has `depth` columns of 16·V.
+            column[v] = unsafe { _mm512_loadu_ps(panel.add(16 * (V * k + v))) };
+        }
+        for n in 0..N {
+            // SAFETY: every instance has `depth` inputs.
+            let x = unsafe { _mm512_set1_ps(*inputs[n].add(k)) };
+            for v in 0..V {
+                sums[n][v] = _mm512_fmadd_ps(column[v], x, sums[n][v]);
+            }
+        }
+    }
+    sums
+}
+
+/// One panel of a product for `N` instances.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn plain<const N: usize>(
+    panel: *const f32,
+    depth: usize,
+    inputs: [*const f32; N],
+    start: *const f32,
+    out: [*mut f32; N],
+) {
+    const V: usize = PLAIN / 16;
+    // SAFETY: handed on from the caller.
+    let sums = unsafe { chains::<N, V>(panel, depth, inputs, start) };
+    for n in 0..N {
+        for v in 0..V {
+            // SAFETY: `out` has room for a panel.
+            unsafe { _mm512_storeu_ps(out[n].add(16 * v), sums[n][v]) };
+        }
+    }
+}
+
+/// One panel of vertices for `N` instances, turned about the vertical and moved before it is written.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn placed<const N: usize>(
+    panel: *const f32,
+    depth: usize,
+    inputs: [*const f32; N],
+    start: *const f32,
+    places: [&Placement; N],
+    out: [*mut f32; N],
+) {
+    const V: usize = PLACED / 16;
+    // For each lane where the other horizontal coordinate of its vertex stands; y points at itself.
+    // Indices from 16 on are in the second operand.
+    let other0 = _mm512_setr_epi32(2, 1, 0, 5, 4, 3, 8, 7, 6, 11, 10, 9, 14, 13, 12, 17);
+    let other1 = _mm512_setr_epi32(16, 15, 20, 19, 18, 23, 22, 21, 26, 25, 24, 29, 28, 27, 30, 31);
+    let other2 = _mm512_setr_epi32(14, 19, 18, 17, 22, 21, 20, 25, 24, 23, 28, 27, 26, 31, 30, 29);
+    // SAFETY: handed on from the caller.
+    let sums = unsafe { chains::<N, V>(panel, depth, inputs, start) };
+    for n in 0..N {
+        let [a, b, c] = sums[n];
+        let others = [
+            _mm512_permutex2var_ps(a, other0, b),
+            // The z of the vertex that begins at the second vector's end is in the third.
+            _mm512_mask_permutexvar_ps(
+                _mm512_permutex2var_ps(a, other1, b),
+                1 << 14,
+                _mm512_setzero_si512(),
+                c,
+            ),
+            _mm512_permutex2var_ps(b, other2, c),
+        ];
+        let Placement { own, other, shift } = places[n];
+        for v in 0..V {
+            // SAFETY: the placement's rows and `out` hold a panel.
+            unsafe {
+                let moved = _mm512_fmadd_ps(
+                    sums[n][v],
+                    _mm512_loadu_ps(own.as_ptr().add(16 * v)),
+                    _mm512_loadu_ps(shift.as_ptr().add(16 * v)),
+                );
+                let turned = _mm512_fmadd_ps(others[v], _mm512_loadu_ps(other.as_ptr().add(16 * v)), moved);
+                _mm512_storeu_ps(out[n].add(16 * v), turned);
+            }
+        }
+    }
+}

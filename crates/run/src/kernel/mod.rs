@@ -1,0 +1,353 @@
+//! The one product everything here is made of: `out = start + W·x` for many instances at once.
+//!
+//! Every output is one chain of fused multiply-adds over k = 0, 1, 2 …, begun at `start`. Lanes run over rows, so
+//! how many there are, how many instances share a tile and which ones those are cannot change a bit of the
+//! result. `W` is kept in panels of rows, column after column, so that a panel is read front to back and stays
+//! in the first cache while the instances of a block pass by.
+//!
+//! `unsafe` is allowed in this folder and nowhere else in the crate: instructions that the compiler may not assume
+//! are behind detection at run time, and the inner loops read through pointers that [`product`] and [`place`] have
+//! checked against their slices.
+#![allow(unsafe_code)]
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+
+use bytemuck::{Pod, Zeroable};
+
+/// Rows of a panel for products that are stored as they are.
+pub(crate) const PLAIN: usize = 32;
+/// Rows of a panel of vertices: sixteen of them, so that every panel begins with an x.
+pub(crate) const PLACED: usize = 48;
+
+/// The instructions a crowd runs on. All give the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Isa {
+    /// AVX-512F.
+    Avx512,
+    /// AVX2 and FMA.
+    Avx2,
+    /// What the compiler makes of plain Rust for the target: NEON on ARM, scalar elsewhere.
+    Portable,
+}
+
+impl Isa {
+    /// The fastest that this processor has.
+    pub fn best() -> Self {
+        Self::available()[0]
+    }
+
+    /// All that this processor has, fastest first.
+    pub fn available() -> &'static [Self] {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let fused = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            if fused && is_x86_feature_detected!("avx512f") {
+                return &[Self::Avx512, Self::Avx2, Self::Portable];
+            }
+            if fused {
+                return &[Self::Avx2, Self::Portable];
+            }
+        }
+        &[Self::Portable]
+    }
+
+    /// For reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Avx512 => "avx512",
+            Self::Avx2 => "avx2",
+            Self::Portable if cfg!(target_arch = "aarch64") => "neon",
+            Self::Portable => "scalar",
+        }
+    }
+
+    /// Instances that share a tile of a plain product: as many as the registers hold sums for.
+    fn plain_tile(self) -> usize {
+        if self == Self::Avx512 { 8 } else { 4 }
+    }
+
+    /// Instances that share a tile of vertices. With four, AVX2 runs out of registers by one.
+    fn placed_tile(self) -> usize {
+        match self {
+            Self::Avx512 => 8,
+            Self::Avx2 => 3,
+            Self::Portable => 4,
+        }
+    }
+}
+
+/// One cache line.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, align(64))]
+struct Line([f32; 16]);
+
+/// A matrix in panels of `P` rows, and what its product is added to.
+#[derive(Clone)]
+pub(crate) struct Matrix<const P: usize> {
+    rows: usize,
+    depth: usize,
+    /// Panel after panel, each column by column.
+    panels: Vec<Line>,
+    /// Padded to whole panels.
+    start: Vec<Line>,
+}
+
+impl<const P: usize> Matrix<P> {
+    /// From entries `w(row, column)` and the value each row starts at.
+    pub fn new(
+        rows: usize,
+        depth: usize,
+        w: impl Fn(usize, usize) -> f32,
+        start: impl Fn(usize) -> f32,
+    ) -> Self {
+        let count = rows.div_ceil(P);
+        let mut panels = vec![Line([0.0; 16]); count * depth * P / 16];
+        let mut starts = vec![Line([0.0; 16]); count * P / 16];
+        let flat: &mut [f32] = bytemuck::cast_slice_mut(&mut panels);
+        for row in 0..rows {
+            let (panel, lane) = (row / P, row % P);
+            for k in 0..depth {
+                flat[(panel * depth + k) * P + lane] = w(row, k);
+            }
+            // A chain that starts at −0 could end at either zero, depending on trailing zeros: start at +0.
+            bytemuck::cast_slice_mut::<_, f32>(&mut starts)[row] = start(row) + 0.0;
+        }
+        Self { rows, depth, panels, start: starts }
+    }
+
+    /// Outputs.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Inputs.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Outputs including the padding of the last panel: the room that each instance's output needs.
+    pub fn padded(&self) -> usize {
+        self.rows.div_ceil(P) * P
+    }
+
+    fn panels(&self) -> usize {
+        self.rows.div_ceil(P)
+    }
+
+    fn panel(&self, p: usize) -> &[f32] {
+        let lines = self.depth * P / 16;
+        bytemuck::cast_slice(&self.panels[p * lines..(p + 1) * lines])
+    }
+
+    fn start(&self, p: usize) -> &[f32] {
+        bytemuck::cast_slice(&self.start[p * P / 16..(p + 1) * P / 16])
+    }
+}
+
+/// Rows of numbers, one per instance: row `i` is `data[i·stride + offset..]`.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a> {
+    pub data: &'a [f32],
+    pub stride: usize,
+    pub offset: usize,
+}
+
+impl Rows<'_> {
+    /// Where an instance's row begins; panics unless it holds `length` numbers.
+    fn begin(&self, i: u32, length: usize) -> *const f32 {
+        let at = i as usize * self.stride + self.offset;
+        self.data[at..at + length].as_ptr()
+    }
+}
+
+/// Rows of numbers to be written.
+pub(crate) struct RowsMut<'a> {
+    pub data: &'a mut [f32],
+    pub stride: usize,
+}
+
+impl RowsMut<'_> {
+    fn begin(&mut self, i: u32, offset: usize, length: usize) -> *mut f32 {
+        let at = i as usize * self.stride + offset;
+        self.data[at..at + length].as_mut_ptr()
+    }
+}
+
+/// A turn about the vertical and a shift, spread over the lanes of a panel of vertices.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(crate) struct Placement {
+    /// What a coordinate is multiplied with: cos, 1, cos.
+    own: [f32; PLACED],
+    /// What the other horizontal coordinate is multiplied with: sin, 0, −sin.
+    other: [f32; PLACED],
+    /// What is added.
+    shift: [f32; PLACED],
+}
+
+impl Placement {
+    /// Leaves vertices where they are.
+    pub const NONE: Self = Self::new((0.0, 1.0), [0.0; 3]);
+
+    /// From sine and cosine of the heading, and where the origin of the canonical frame is.
+    pub const fn new((sin, cos): (f32, f32), shift: [f32; 3]) -> Self {
+        let mut out = Self { own: [1.0; PLACED], other: [0.0; PLACED], shift: [0.0; PLACED] };
+        let mut r = 0;
+        while r < PLACED {
+            out.shift[r] = shift[r % 3];
+            if r % 3 == 0 {
+                out.own[r] = cos;
+                out.other[r] = sin;
+            } else if r % 3 == 2 {
+                out.own[r] = cos;
+                out.other[r] = -sin;
+            }
+            r += 1;
+        }
+        out
+    }
+}
+
+/// `out[i] = start + W·x[i]` for every instance of `which`; rows of `out` must hold [`Matrix::padded`] numbers.
+pub(crate) fn product(isa: Isa, w: &Matrix<PLAIN>, x: Rows, which: &[u32], out: &mut RowsMut) {
+    for p in 0..w.panels() {
+        for tile in which.chunks(isa.plain_tile()) {
+            let mut rest = tile;
+            while !rest.is_empty() {
+                rest = match rest.len() {
+                    8.. => product_tile::<8>(isa, w, p, x, rest, out),
+                    4.. => product_tile::<4>(isa, w, p, x, rest, out),
+                    2.. => product_tile::<2>(isa, w, p, x, rest, out),
+                    _ => product_tile::<1>(isa, w, p, x, rest, out),
+                };
+            }
+        }
+    }
+}
+
+fn product_tile<'a, const N: usize>(
+    isa: Isa,
+    w: &Matrix<PLAIN>,
+    p: usize,
+    x: Rows,
+    which: &'a [u32],
+    out: &mut RowsMut,
+) -> &'a [u32] {
+    let (panel, start, depth) = (w.panel(p).as_ptr(), w.start(p).as_ptr(), w.depth);
+    let inputs: [*const f32; N] = std::array::from_fn(|n| x.begin(which[n], depth));
+    let outs: [*mut f32; N] = std::array::from_fn(|n| out.begin(which[n], p * PLAIN, PLAIN));
+    // SAFETY: `isa` is only ever one that was detected; slices of the needed lengths were taken just above, and
+    // no two instances of a tile share an output unless they are the same.
+    unsafe {
+        match isa {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => avx512::plain(panel, depth, inputs, start, outs),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => avx2::plain(panel, depth, inputs, start, outs),
+            _ => portable::plain(panel, depth, inputs, start, outs),
+        }
+    }
+    &which[N..]
+}
+
+/// Vertices of every instance of `which`: `turn(start + W·x[i]) + shift`, from the first `depth(i)` columns of `W`.
+/// Rows of `out` must hold [`Matrix::padded`] numbers. A tile goes as deep as its deepest instance needs; inputs
+/// beyond an instance's own depth must be zero, which leaves its sums as they are.
+pub(crate) fn place(
+    isa: Isa,
+    w: &Matrix<PLACED>,
+    x: Rows,
+    depths: &[u16],
+    places: &[Placement],
+    which: &[u32],
+    out: &mut RowsMut,
+) {
+    for p in 0..w.panels() {
+        for tile in which.chunks(isa.placed_tile()) {
+            let depth = tile.iter().map(|i| depths[*i as usize]).max().unwrap_or(0).into();
+            let mut rest = tile;
+            while !rest.is_empty() {
+                rest = match rest.len() {
+                    8.. => place_tile::<8>(isa, w, p, depth, x, places, rest, out),
+                    4.. => place_tile::<4>(isa, w, p, depth, x, places, rest, out),
+                    3 => place_tile::<3>(isa, w, p, depth, x, places, rest, out),
+                    2.. => place_tile::<2>(isa, w, p, depth, x, places, rest, out),
+                    _ => place_tile::<1>(isa, w, p, depth, x, places, rest, out),
+                };
+            }
+        }
+    }
+}
+
+fn place_tile<'a, const N: usize>(
+    isa: Isa,
+    w: &Matrix<PLACED>,
+    p: usize,
+    depth: usize,
+    x: Rows,
+    places: &[Placement],
+    which: &'a [u32],
+    out: &mut RowsMut,
+) -> &'a [u32] {
+    assert!(depth <= w.depth);
+    let (panel, start) = (w.panel(p).as_ptr(), w.start(p).as_ptr());
+    let inputs: [*const f32; N] = std::array::from_fn(|n| x.begin(which[n], depth));
+    let placed: [&Placement; N] = std::array::from_fn(|n| &places[which[n] as usize]);
+    let outs: [*mut f32; N] = std::array::from_fn(|n| out.begin(which[n], p * PLACED, PLACED));
+    // SAFETY: as in `product_tile`.
+    unsafe {
+        match isa {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => avx512::placed(panel, depth, inputs, start, placed, outs),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => avx2::placed(panel, depth, inputs, start, placed, outs),
+            _ => portable::placed(panel, depth, inputs, start, placed, outs),
+        }
+    }
+    &which[N..]
+}
+
+/// The vertices of one instance into a slice of exactly `3·vertices` numbers.
+pub(crate) fn place_one(isa: Isa, w: &Matrix<PLACED>, x: &[f32], at: &Placement, out: &mut [f32]) {
+    let depth = w.depth;
+    assert!(x.len() >= depth && out.len() == w.rows);
+    let mut last = [0.0; PLACED];
+    for p in 0..w.panels() {
+        let whole = (p + 1) * PLACED <= w.rows;
+        let to = if whole { &mut out[p * PLACED..(p + 1) * PLACED] } else { &mut last[..] };
+        let places = std::slice::from_ref(at);
+        let mut rows = RowsMut { data: to, stride: 0 };
+        place_panel(isa, w, p, depth, Rows { data: x, stride: 0, offset: 0 }, places, &mut rows);
+    }
+    let rest = w.rows % PLACED;
+    out[w.rows - rest..].copy_from_slice(&last[..rest]);
+}
+
+fn place_panel(
+    isa: Isa,
+    w: &Matrix<PLACED>,
+    p: usize,
+    depth: usize,
+    x: Rows,
+    places: &[Placement],
+    out: &mut RowsMut,
+) {
+    assert!(depth <= w.depth && out.data.len() >= PLACED);
+    let (panel, start) = (w.panel(p).as_ptr(), w.start(p).as_ptr());
+    let (inputs, outs) = ([x.begin(0, depth)], [out.data.as_mut_ptr()]);
+    // SAFETY: as in `product_tile`.
+    unsafe {
+        match isa {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => avx512::placed(panel, depth, inputs, start, [&places[0]], outs),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => avx2::placed(panel, depth, inputs, start, [&places[0]], outs),
+            _ => portable::placed(panel, depth, inputs, start, [&places[0]], outs),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! A few dozen instances of one model: the unit that a thread works on.
+//!
+//! Numbers of a kind lie together, a row per instance, so that the kernels take any of them in any order. A shard
+//! owns all it writes to; threads hand shards over whole.
+
+mod draw;
+mod tick;
+
+use crate::clock::Plan;
+use crate::kernel::{Isa, Placement};
+use crate::packed::Packed;
+use crate::pose::Pose;
+use crate::{Actor, Error};
+use glam::{Affine3A, Vec3};
+use std::sync::Arc;
+use toile_assets::{RootFrame, RootTracker};
+
+pub(crate) use draw::{View, placement};
+
+/// Longest history a model may have.
+pub(crate) const MAX_ORDER: usize = 5;
+
+/// What is particular to one instance.
+#[derive(Clone, Copy)]
+pub(crate) struct Slot {
+    pub alive: bool,
+    pub generation: u32,
+    /// Whether vertices are wanted.
+    pub drawn: bool,
+    /// How far a vertex may be off for the sake of speed, m.
+    pub tolerance_m: f32,
+    /// How far any vertex may be off as drawn last, m.
+    pub bound_m: f32,
+    pub tracker: RootTracker,
+    /// The pose at the end of the last step and the one to step to; `current` says which is the newer.
+    poses: [Pose; 2],
+    current: usize,
+    /// A pose has been given since the last step.
+    moved: bool,
+    /// A pose has ever been given.
+    posed: bool,
+    /// The next pose is not reached by moving there.
+    jumps: bool,
+    /// There is no latent state yet.
+    fresh: bool,
+    /// Ticks since the start, as far as they matter.
+    frames: usize,
+    /// The root at the latest tick.
+    root: Option<RootFrame>,
+    /// Root displacement and turn of the latest ticks, latest first, each in the frame before it.
+    moves: [(Vec3, f32); MAX_ORDER],
+}
+
+impl Slot {
+    const EMPTY: Self = Self {
+        alive: false,
+        generation: 0,
+        drawn: true,
+        tolerance_m: 0.0,
+        bound_m: 0.0,
+        tracker: RootTracker::NEW,
+        poses: [Pose::NONE; 2],
+        current: 0,
+        moved: false,
+        posed: false,
+        jumps: true,
+        fresh: true,
+        frames: 0,
+        root: None,
+        moves: [(Vec3::ZERO, 0.0); MAX_ORDER],
+    };
+}
+
+/// Instances of one model and all their numbers.
+pub(crate) struct Shard {
+    pub packed: Arc<Packed>,
+    pub isa: Isa,
+    pub slots: Vec<Slot>,
+    /// What the next step does.
+    pub plan: Plan,
+    /// Inputs clamped in the last step, and instances that have a state after it.
+    pub clamped: u32,
+    pub stepped: u32,
+    /// Bone matrices as given, relative to the actor: two poses of `12·joints` for each instance.
+    bones: Vec<f32>,
+    /// Centred canonical bones at a tick, and the older ones of one instance.
+    centred: Vec<f32>,
+    older: Vec<f32>,
+    /// Body coefficients as they come.
+    body: Vec<f32>,
+    /// Inputs of the latent product: `[x y_{t−1} … y_{t−N} z₁ … z_N]`.
+    inputs: Vec<f32>,
+    /// Latent vectors of the tick in progress, the latest and the one before.
+    next: Vec<f32>,
+    now: Vec<f32>,
+    before: Vec<f32>,
+    /// What is shown: between `before` and `now`.
+    shown: Vec<f32>,
+    /// What is drawn: `shown`, cut off where the tolerance allows.
+    cut: Vec<f32>,
+    depths: Vec<u16>,
+    places: Vec<Placement>,
+    vertices: Vec<f32>,
+    /// Instances that take part in what is going on.
+    which: Vec<u32>,
+    starting: Vec<u32>,
+}
+
+impl Shard {
+    /// Room for `count` instances; without `vertices` there is none for these.
+    pub fn new(packed: Arc<Packed>, isa: Isa, count: usize, vertices: bool) -> Self {
+        let (d, b) = (packed.latent.padded(), packed.body.padded());
+        let drawn = if vertices { count } else { 0 };
+        Self {
+            isa,
+            slots: vec![Slot::EMPTY; count],
+            plan: Plan::NONE,
+            clamped: 0,
+            stepped: 0,
+            bones: vec![0.0; count * 2 * packed.body.depth()],
+            centred: vec![0.0; count * packed.body.depth()],
+            older: vec![0.0; packed.body.depth()],
+            body: vec![0.0; count * b],
+            inputs: vec![0.0; count * packed.latent.depth()],
+            next: vec![0.0; count * d],
+            now: vec![0.0; count * d],
+            before: vec![0.0; count * d],
+            shown: vec![0.0; count * d],
+            cut: vec![0.0; drawn * d],
+            depths: vec![0; drawn],
+            places: vec![Placement::NONE; drawn],
+            vertices: vec![0.0; drawn * packed.vertices.padded()],
+            which: Vec::with_capacity(count),
+            starting: Vec::with_capacity(count),
+            packed,
+        }
+    }
+
+    /// Takes a place: everything about who had it before is forgotten.
+    pub fn enter(&mut self, i: usize) {
+        self.slots[i] = Slot { alive: true, generation: self.slots[i].generation, ..Slot::EMPTY };
+    }
+
+    /// Gives a place back.
+    pub fn leave(&mut self, i: usize) {
+        self.slots[i].alive = false;
+        self.slots[i].generation = self.slots[i].generation.wrapping_add(1);
+    }
+
+    /// Forgets all history; the next step starts afresh.
+    pub fn reset(&mut self, i: usize) {
+        let slot = &mut self.slots[i];
+        (slot.frames, slot.root, slot.moved, slot.jumps, slot.fresh) = (0, None, false, true, true);
+        slot.moves = [(Vec3::ZERO, 0.0); MAX_ORDER];
+        slot.tracker = RootTracker::NEW;
+    }
+
+    /// The next pose is somewhere else: the garment keeps its shape and does not feel the way there.
+    pub fn teleport(&mut self, i: usize) {
+        let slot = &mut self.slots[i];
+        (slot.root, slot.moved, slot.jumps) = (None, false, true);
+        slot.tracker = RootTracker::NEW;
+    }
+
+    /// Takes a checked pose for the next step.
+    pub fn set_pose(&mut self, i: usize, actor: &Actor, bones: &[Affine3A], root: RootFrame) {
+        let entries = self.packed.body.depth();
+        let slot = &mut self.slots[i];
+        // The first pose since the last step goes where the older one is; a second one corrects it.
+        if !slot.moved {
+            slot.current ^= 1;
+        }
+        slot.poses[slot.current] = Pose::new(*actor, root);
+        let at = (2 * i + slot.current) * entries;
+        for (out, bone) in self.bones[at..at + entries].as_chunks_mut::<12>().0.iter_mut().zip(bones) {
+            *out = bone.to_cols_array();
+        }
+        slot.moved = !slot.jumps;
+        (slot.posed, slot.jumps) = (true, false);
+    }
+
+    /// The root frame that hips give, in the world.
+    pub fn root_from_hips(
+        &mut self,
+        i: usize,
+        actor: &Actor,
+        bones: &[Affine3A],
+    ) -> Result<RootFrame, Error> {
+        let hips = self.packed.model.hips.as_ref().ok_or(Error::NoHips)?;
+        let [root, left, right] = hips.points(bones).map(|p| actor.rotation * p);
+        let mut tracker = self.slots[i].tracker;
+        let (heading, _) = tracker.follow(left - right);
+        self.slots[i].tracker = tracker;
+        Ok(RootFrame { position: actor.position + root.as_dvec3(), heading })
+    }
+
+    /// The coefficients shown.
+    pub fn coefficients(&self, i: usize) -> &[f32] {
+        let d = self.packed.latent.padded();
+        &self.shown[i * d..i * d + self.packed.latent.rows()]
+    }
+
+    /// The body coefficients of the latest tick, after clamping.
+    pub fn body_coefficients(&self, i: usize) -> &[f32] {
+        let at = i * self.packed.latent.depth();
+        &self.inputs[at..at + self.packed.body.rows()]
+    }
+
+    /// Vertices as drawn last.
+    pub fn vertices(&self, i: usize) -> &[Vec3] {
+        let at = i * self.packed.vertices.padded();
+        bytemuck::cast_slice(&self.vertices[at..at + self.packed.vertices.rows()])
+    }
+
+    /// Where the instance's canonical frame is now; `None` before its first step.
+    pub fn root(&self, i: usize) -> Option<RootFrame> {
+        let slot = &self.slots[i];
+        (!slot.fresh).then(|| slot.poses[slot.current].root)
+    }
+}

@@ -1,0 +1,214 @@
+//! One tick of the latent clock (de Aguiar et al. 2010, eq. 1, 5 and 6), for all instances of a shard at once.
+
+use super::Shard;
+use crate::angle::sin_cos;
+use crate::kernel::{self, Rows, RowsMut};
+use glam::{DVec3, Vec3};
+use toile_assets::{InputSet, RootFrame};
+
+impl Shard {
+    /// Does what the plan says: ticks, then what is shown between them.
+    pub fn step(&mut self) {
+        self.clamped = 0;
+        for tick in 0..self.plan.ticks {
+            self.tick(self.plan.share(tick));
+        }
+        self.start_newcomers();
+        self.show();
+        self.stepped = 0;
+        for slot in &mut self.slots {
+            slot.moved = false;
+            self.stepped += u32::from(slot.alive && !slot.fresh);
+        }
+    }
+
+    fn tick(&mut self, share: f64) {
+        self.which.clear();
+        self.which.extend((0..self.slots.len() as u32).filter(|i| {
+            let slot = &self.slots[*i as usize];
+            slot.alive && slot.posed
+        }));
+        self.read_body(share);
+        self.read_roots(share);
+        let order = self.packed.model.order;
+        let (latent, start, padded) = (&self.packed.latent, &self.packed.start, self.packed.latent.padded());
+        let inputs = Rows { data: &self.inputs, stride: latent.depth(), offset: 0 };
+        let mut next = RowsMut { data: &mut self.next, stride: padded };
+        // The first frames have no history: the order-0 model starts the recursion (§6).
+        let slots = &self.slots;
+        let is_starting = |i: &u32| slots[*i as usize].frames < order;
+        self.starting.clear();
+        self.starting.extend(self.which.iter().copied().filter(is_starting));
+        kernel::product(self.isa, start, inputs, &self.starting, &mut next);
+        self.starting.clear();
+        self.starting.extend(self.which.iter().copied().filter(|i| !is_starting(i)));
+        kernel::product(self.isa, latent, inputs, &self.starting, &mut next);
+
+        // Rows of instances that do not take part hold nothing anyone reads.
+        std::mem::swap(&mut self.before, &mut self.now);
+        std::mem::swap(&mut self.now, &mut self.next);
+        for &i in &self.which {
+            self.slots[i as usize].frames += usize::from(self.slots[i as usize].frames < order);
+        }
+        self.remember();
+    }
+
+    /// `x = P(b − b̄)` at a share of the step, clamped to the certified box.
+    fn read_body(&mut self, share: f64) {
+        let packed = &*self.packed;
+        let entries = packed.body.depth();
+        for &i in &self.which {
+            let i = i as usize;
+            let slot = &self.slots[i];
+            let mean = &packed.model.bones_mean;
+            let (new, old) = (slot.current, slot.current ^ 1);
+            let bones = |which: usize| &self.bones[(2 * i + which) * entries..(2 * i + which + 1) * entries];
+            let out = &mut self.centred[i * entries..(i + 1) * entries];
+            slot.poses[new].canonical(bones(new), mean, out);
+            if share < 1.0 && slot.moved {
+                slot.poses[old].canonical(bones(old), mean, &mut self.older);
+                let t = share as f32;
+                out.iter_mut().zip(&self.older).for_each(|(new, old)| *new = old + t * (*new - old));
+            }
+        }
+        let centred = Rows { data: &self.centred, stride: entries, offset: 0 };
+        let mut body = RowsMut { data: &mut self.body, stride: packed.body.padded() };
+        kernel::product(self.isa, &packed.body, centred, &self.which, &mut body);
+        let InputSet { body_min, body_max, .. } = &packed.model.inputs;
+        for &i in &self.which {
+            let i = i as usize;
+            let x = &self.body[i * packed.body.padded()..][..packed.body.rows()];
+            let held = &mut self.inputs[i * packed.latent.depth()..][..x.len()];
+            let mut clamped = 0;
+            for k in 0..x.len() {
+                held[k] = x[k].max(body_min[k]).min(body_max[k]);
+                clamped += u32::from(held[k] != x[k]);
+            }
+            self.clamped += clamped;
+        }
+    }
+
+    /// Root displacement and turn since the last tick, within the certified limits, and the features made of them.
+    fn read_roots(&mut self, share: f64) {
+        let model = &*self.packed.model;
+        let order = model.order;
+        let metas = self.packed.latent.depth() - 5 * model.c.len();
+        for &i in &self.which {
+            let slot = &mut self.slots[i as usize];
+            let new = slot.poses[slot.current].root;
+            let root = if share < 1.0 && slot.moved {
+                let old = slot.poses[slot.current ^ 1].root;
+                RootFrame {
+                    position: old.position + (new.position - old.position) * share,
+                    heading: old.heading + (new.heading - old.heading) * share,
+                }
+            } else {
+                new
+            };
+            let before = slot.root.replace(root).unwrap_or(root);
+            let (kept, clamped) = root_move(&before, &root, &model.inputs);
+            self.clamped += clamped;
+            slot.moves[..order].rotate_right(usize::from(order > 0));
+            if order > 0 {
+                slot.moves[0] = kept;
+            }
+            if !model.c.is_empty() {
+                let end = (i as usize + 1) * self.packed.latent.depth();
+                let begin = end - (self.packed.latent.depth() - metas);
+                write_features(&slot.moves[..order], self.inputs[begin..end].as_chunks_mut::<5>().0);
+            }
+        }
+    }
+
+    /// Makes the latest latent vector the first of the history.
+    fn remember(&mut self) {
+        let (d, padded) = (self.packed.latent.rows(), self.packed.latent.padded());
+        if self.packed.model.order == 0 {
+            return;
+        }
+        for &i in &self.which {
+            let begin = i as usize * self.packed.latent.depth() + self.packed.body.rows();
+            let history = &mut self.inputs[begin..begin + d * self.packed.model.order];
+            history.copy_within(..history.len() - d, d);
+            history[..d].copy_from_slice(&self.now[i as usize * padded..][..d]);
+        }
+    }
+
+    /// Instances that came between two ticks show the order-0 state of their pose until the next one.
+    fn start_newcomers(&mut self) {
+        self.which.clear();
+        self.which.extend((0..self.slots.len() as u32).filter(|i| {
+            let slot = &self.slots[*i as usize];
+            slot.alive && slot.posed && slot.fresh
+        }));
+        if self.which.is_empty() {
+            return;
+        }
+        let (d, padded) = (self.packed.latent.rows(), self.packed.latent.padded());
+        if self.plan.ticks == 0 {
+            let clamped = self.clamped;
+            self.read_body(1.0);
+            self.clamped = clamped;
+            let start = if self.packed.model.order == 0 { &self.packed.latent } else { &self.packed.start };
+            let inputs = Rows { data: &self.inputs, stride: self.packed.latent.depth(), offset: 0 };
+            let mut now = RowsMut { data: &mut self.now, stride: padded };
+            kernel::product(self.isa, start, inputs, &self.which, &mut now);
+        }
+        for &i in &self.which {
+            let at = i as usize * padded;
+            // What came before the beginning is the beginning.
+            self.before[at..at + d].copy_from_slice(&self.now[at..at + d]);
+            self.slots[i as usize].fresh = false;
+        }
+    }
+
+    /// What is shown: the latest tick, or between it and the one before.
+    fn show(&mut self) {
+        let t = self.plan.show;
+        let padded = self.packed.latent.padded();
+        for (i, slot) in self.slots.iter().enumerate() {
+            if !slot.alive || slot.fresh {
+                continue;
+            }
+            let row = i * padded..(i + 1) * padded;
+            let (now, shown) = (&self.now[row.clone()], &mut self.shown[row.clone()]);
+            if t >= 1.0 {
+                shown.copy_from_slice(now);
+            } else {
+                let before = &self.before[row];
+                for k in 0..padded {
+                    shown[k] = before[k] + t * (now[k] - before[k]);
+                }
+            }
+        }
+    }
+}
+
+/// Displacement in the frame before, and turn, both held to the limits; and how many had to be.
+fn root_move(before: &RootFrame, root: &RootFrame, inputs: &InputSet) -> ((Vec3, f32), u32) {
+    let (s, c) = sin_cos(before.heading);
+    let d = root.position - before.position;
+    let delta = DVec3::new(c * d.x - s * d.z, d.y, c * d.z + s * d.x).as_vec3();
+    let flat = Vec3::new(delta.x, 0.0, delta.z);
+    let kept = flat.clamp_length_max(inputs.max_horizontal_m)
+        + Vec3::Y * delta.y.clamp(-inputs.max_vertical_m, inputs.max_vertical_m);
+    let turn = (root.heading - before.heading) as f32;
+    let kept_turn = turn.clamp(-inputs.max_turn, inputs.max_turn);
+    ((kept, kept_turn), u32::from(kept != delta) + u32::from(kept_turn != turn))
+}
+
+/// `z_{t−i, t−N}` for i = 0 … N−1: every displacement is relative to the oldest frame.
+fn write_features(moves: &[(Vec3, f32)], features: &mut [[f32; 5]]) {
+    let order = moves.len();
+    let (mut travel, mut heading) = (Vec3::ZERO, 0.0f32);
+    let (mut s, mut c) = (0.0f32, 1.0f32);
+    // From the oldest move to the latest: after `k` moves we stand at frame t − (order − k).
+    for k in 1..=order {
+        let (delta, turn) = moves[order - k];
+        travel += Vec3::new(c * delta.x + s * delta.z, delta.y, c * delta.z - s * delta.x);
+        heading += turn;
+        let (sin, cos) = sin_cos(f64::from(heading));
+        (s, c) = (sin as f32, cos as f32);
+        features[order - k] = [travel.x, travel.y, travel.z, s, (cos - 1.0) as f32];
+    }
+}
