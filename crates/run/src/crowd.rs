@@ -1,9 +1,10 @@
 //! Many learned garments at once.
 
 use crate::clock::Clock;
+use crate::kernel::normals_scratch;
 use crate::packed::Packed;
 use crate::pool::Pool;
-use crate::shard::{Shard, View};
+use crate::shard::{Room, Shard, View};
 use crate::{Actor, Error, Isa, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
@@ -12,18 +13,20 @@ use toile_assets::{Model, RootFrame};
 /// Instances a thread takes at a time: enough to fill the tiles of the kernels, few enough to share out evenly.
 const SHARD: usize = 64;
 
-/// How a crowd works; none of it changes a bit of the results.
+/// How a crowd works; none of it changes a bit of any vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CrowdSettings {
     /// Threads that work on a step, the caller's own included. Default 1: a game has its own use for the others.
     pub threads: usize,
     /// Instructions to use. Default: the fastest the processor has.
     pub isa: Isa,
+    /// Whether drawing gives vertex normals too. Default no: engines make their own in the shader.
+    pub normals: bool,
 }
 
 impl Default for CrowdSettings {
     fn default() -> Self {
-        Self { threads: 1, isa: Isa::best() }
+        Self { threads: 1, isa: Isa::best(), normals: false }
     }
 }
 
@@ -59,10 +62,16 @@ enum Job {
     Draw(View),
 }
 
-fn work(shard: &mut Shard, job: &Job) {
+/// Memory that a thread works in; nothing in it outlives a call.
+#[derive(Default)]
+struct Scratch {
+    normals: Vec<f32>,
+}
+
+fn work(shard: &mut Shard, job: &Job, scratch: &mut Scratch) {
     match job {
         Job::Step => shard.step(),
-        Job::Draw(view) => shard.draw(view),
+        Job::Draw(view) => shard.draw(view, &mut scratch.normals),
     }
 }
 
@@ -82,8 +91,8 @@ struct Herd {
 /// order of calls.
 pub struct Crowd {
     herds: Vec<Herd>,
-    shards: Vec<Box<Shard>>,
-    pool: Pool<Shard, Job>,
+    shards: Vec<Shard>,
+    pool: Pool<Shard, Job, Scratch>,
     settings: CrowdSettings,
     view: View,
     refused: u32,
@@ -94,7 +103,7 @@ impl Crowd {
     pub fn new(settings: CrowdSettings) -> Self {
         let isa = if Isa::available().contains(&settings.isa) { settings.isa } else { Isa::best() };
         let pool = Pool::new(settings.threads, work);
-        let settings = CrowdSettings { threads: pool.threads(), isa };
+        let settings = CrowdSettings { threads: pool.threads(), isa, ..settings };
         let view = View { origin: DVec3::ZERO, viewer: None };
         Self { herds: Vec::new(), shards: Vec::new(), pool, settings, view, refused: 0 }
     }
@@ -107,16 +116,27 @@ impl Crowd {
     /// Adds a model and room for `reserve` instances of it. Its certificate is checked here.
     pub fn add_model(&mut self, model: Arc<Model>, reserve: usize) -> Result<ModelId, Error> {
         model.verify_certificate().map_err(Error::Uncertified)?;
+        if model.triangles.iter().flatten().any(|i| *i as usize >= model.vertices) {
+            return Err(Error::Range {
+                what: "an index of the model's triangles",
+                value: model.vertices as f64,
+            });
+        }
         if !(model.fps > 0.0 && model.fps <= 1000.0) {
             return Err(Error::Range { what: "the model's rate", value: model.fps });
         }
         let packed = Arc::new(Packed::new(model));
+        let room = if self.settings.normals { Room::Normals } else { Room::Vertices };
+        if self.settings.normals {
+            let needed = normals_scratch(packed.vertices.padded());
+            self.pool.provide(|s| s.normals.resize(needed.max(s.normals.len()), 0.0));
+        }
         let clock = Clock::new(packed.model.fps);
         let first_shard = self.shards.len();
         let mut left = reserve;
         while left > 0 {
             let count = left.min(SHARD);
-            self.shards.push(Box::new(Shard::new(packed.clone(), self.settings.isa, count, true)));
+            self.shards.push(Shard::new(packed.clone(), self.settings.isa, count, room));
             left -= count;
         }
         let free = (0..reserve as u32).rev().collect();
@@ -282,6 +302,12 @@ impl Crowd {
     pub fn vertices(&self, instance: Instance) -> Result<&[Vec3], Error> {
         let (shard, slot) = self.find(instance)?;
         Ok(self.shards[shard].vertices(slot))
+    }
+
+    /// Unit vertex normals as drawn last; empty unless the settings ask for them.
+    pub fn normals(&self, instance: Instance) -> Result<&[Vec3], Error> {
+        let (shard, slot) = self.find(instance)?;
+        Ok(self.shards[shard].normals(slot))
     }
 
     /// The canonical frame that goes with the coefficients; `None` before the first step.

@@ -8,6 +8,8 @@ mod angle;
 mod clock;
 mod crowd;
 mod error;
+#[cfg(feature = "simulate")]
+mod full;
 mod kernel;
 mod packed;
 mod pool;
@@ -19,6 +21,8 @@ mod tier;
 
 pub use crowd::{Crowd, CrowdReport, CrowdSettings, Instance, ModelId};
 pub use error::Error;
+#[cfg(feature = "simulate")]
+pub use full::Full;
 pub use kernel::Isa;
 pub use pose::Actor;
 pub use skin::Skinned;

@@ -1,28 +1,29 @@
 //! Threads that wait for shards.
 //!
-//! Shards are handed over whole: a worker takes a box from the list, works on what is inside and puts it on the
-//! other list. Nothing is shared and nothing is allocated, so neither locks within the work nor lifetimes that
+//! Shards are handed over whole: a worker takes one from a list, works on it and puts it on the other list. Nothing is shared and nothing is allocated, so neither locks within the work nor lifetimes that
 //! outlive it are needed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// Work on one item; the same for all items of a call.
-pub(crate) type Work<T, J> = fn(&mut T, &J);
+/// Work on one item with a thread's scratch memory; the same for all items of a call.
+pub(crate) type Work<T, J, S> = fn(&mut T, &J, &mut S);
 
-struct Lists<T, J> {
-    todo: Vec<(usize, Box<T>)>,
-    done: Vec<(usize, Box<T>)>,
+struct Lists<T, J, S> {
+    todo: Vec<(usize, T)>,
+    done: Vec<(usize, T)>,
     job: Option<J>,
+    /// Scratch memory that no thread has at the moment; there is one for each.
+    scratch: Vec<S>,
     /// A worker's work panicked.
     broken: bool,
     closing: bool,
 }
 
-struct Shared<T, J> {
-    lists: Mutex<Lists<T, J>>,
-    work: Work<T, J>,
+struct Shared<T, J, S> {
+    lists: Mutex<Lists<T, J, S>>,
+    work: Work<T, J, S>,
     /// There is something to do.
     wake: Condvar,
     /// Everything is done.
@@ -30,15 +31,22 @@ struct Shared<T, J> {
 }
 
 /// Worker threads, one fewer than asked for: the caller works too.
-pub(crate) struct Pool<T, J> {
-    shared: Arc<Shared<T, J>>,
+pub(crate) struct Pool<T, J, S> {
+    shared: Arc<Shared<T, J, S>>,
     workers: Vec<JoinHandle<()>>,
 }
 
-impl<T: Send + 'static, J: Copy + Send + 'static> Pool<T, J> {
+impl<T: Send + 'static, J: Copy + Send + 'static, S: Default + Send + 'static> Pool<T, J, S> {
     /// `threads` counts the caller's own.
-    pub fn new(threads: usize, work: Work<T, J>) -> Self {
-        let lists = Lists { todo: Vec::new(), done: Vec::new(), job: None, broken: false, closing: false };
+    pub fn new(threads: usize, work: Work<T, J, S>) -> Self {
+        let lists = Lists {
+            todo: Vec::new(),
+            done: Vec::new(),
+            job: None,
+            scratch: (0..threads.max(1)).map(|_| S::default()).collect(),
+            broken: false,
+            closing: false,
+        };
         let shared =
             Arc::new(Shared { lists: Mutex::new(lists), work, wake: Condvar::new(), ready: Condvar::new() });
         let worker = |i: usize| {
@@ -50,15 +58,22 @@ impl<T: Send + 'static, J: Copy + Send + 'static> Pool<T, J> {
         Self { shared, workers }
     }
 
+    /// Changes every thread's scratch memory; not while work goes on.
+    pub fn provide(&self, change: impl FnMut(&mut S)) {
+        self.shared.lock().scratch.iter_mut().for_each(change);
+    }
+
     /// Threads that work, the caller's own included.
     pub fn threads(&self) -> usize {
         self.workers.len() + 1
     }
 
     /// Works on all items and returns when all are done, in the order they were.
-    pub fn run(&self, items: &mut Vec<Box<T>>, job: J) {
+    pub fn run(&self, items: &mut Vec<T>, job: J) {
         if self.workers.is_empty() || items.len() < 2 {
-            items.iter_mut().for_each(|item| (self.shared.work)(item, &job));
+            let mut lists = self.shared.lock();
+            let scratch = &mut lists.scratch[0];
+            items.iter_mut().for_each(|item| (self.shared.work)(item, &job, scratch));
             return;
         }
         let count = items.len();
@@ -82,9 +97,9 @@ impl<T: Send + 'static, J: Copy + Send + 'static> Pool<T, J> {
     }
 }
 
-impl<T, J: Copy> Shared<T, J> {
-    fn lock(&self) -> MutexGuard<'_, Lists<T, J>> {
-        // Work is never done under the lock, so a poisoned one guards sound lists.
+impl<T, J: Copy, S> Shared<T, J, S> {
+    fn lock(&self) -> MutexGuard<'_, Lists<T, J, S>> {
+        // Where work is done under the lock nobody else is there, so a poisoned one guards sound lists.
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -94,9 +109,11 @@ impl<T, J: Copy> Shared<T, J> {
         loop {
             let mut lists = self.lock();
             let (Some((i, mut item)), Some(job)) = (lists.todo.pop(), lists.job) else { return };
+            let mut scratch = lists.scratch.pop().expect("there is one for each thread");
             drop(lists);
-            let sound = catch_unwind(AssertUnwindSafe(|| (self.work)(&mut item, &job))).is_ok();
+            let sound = catch_unwind(AssertUnwindSafe(|| (self.work)(&mut item, &job, &mut scratch))).is_ok();
             let mut lists = self.lock();
+            lists.scratch.push(scratch);
             lists.broken |= !sound;
             lists.done.push((i, item));
             if lists.todo.is_empty() {
@@ -122,7 +139,7 @@ impl<T, J: Copy> Shared<T, J> {
     }
 }
 
-impl<T, J> Drop for Pool<T, J> {
+impl<T, J, S> Drop for Pool<T, J, S> {
     fn drop(&mut self) {
         self.shared.lists.lock().unwrap_or_else(PoisonError::into_inner).closing = true;
         self.shared.wake.notify_all();
@@ -140,15 +157,15 @@ mod tests {
     #[test]
     fn every_item_is_worked_on_once_and_comes_back_in_its_place() {
         for threads in [1, 2, 7] {
-            let pool = Pool::new(threads, |item: &mut u64, add: &u64| *item += add);
-            let mut items: Vec<Box<u64>> = (0..23).map(Box::new).collect();
+            let pool = Pool::new(threads, |item: &mut u64, add: &u64, _: &mut ()| *item += add);
+            let mut items: Vec<u64> = (0..23).collect();
             let mut sum = 0;
             for round in 1..500 {
                 // Another job each time: a worker must not carry the last one over.
                 pool.run(&mut items, round);
                 sum += round;
                 for (i, item) in items.iter().enumerate() {
-                    assert_eq!(**item, i as u64 + sum, "{threads} threads, round {round}");
+                    assert_eq!(*item, i as u64 + sum, "{threads} threads, round {round}");
                 }
             }
         }
@@ -156,12 +173,12 @@ mod tests {
 
     #[test]
     fn a_panic_in_a_worker_reaches_the_caller_and_leaves_the_items() {
-        let pool = Pool::new(3, |item: &mut u64, _: &()| assert!(*item != 5, "five"));
-        let mut items: Vec<Box<u64>> = (0..23).map(Box::new).collect();
+        let pool = Pool::new(3, |item: &mut u64, _: &(), _: &mut ()| assert!(*item != 5, "five"));
+        let mut items: Vec<u64> = (0..23).collect();
         let result = catch_unwind(AssertUnwindSafe(|| pool.run(&mut items, ())));
         assert!(result.is_err());
         assert_eq!(items.len(), 23);
-        *items[5] = 0;
+        items[5] = 0;
         pool.run(&mut items, ());
     }
 }

@@ -6,7 +6,7 @@
 use crate::clock::Clock;
 use crate::kernel::place_one;
 use crate::packed::Packed;
-use crate::shard::Shard;
+use crate::shard::{Room, Shard};
 use crate::{Actor, Isa, StepReport, Tier, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl Stable {
     /// A garment at rest until its first step.
     pub fn new(model: Arc<Model>) -> Self {
         let clock = Clock::new(model.fps);
-        let mut shard = Shard::new(Arc::new(Packed::new(model)), Isa::best(), 1, false);
+        let mut shard = Shard::new(Arc::new(Packed::new(model)), Isa::best(), 1, Room::Nothing);
         shard.enter(0);
         let shown_before = shard.coefficients(0).to_vec();
         Self { shard, clock, before: None, shown_before }

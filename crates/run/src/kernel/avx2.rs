@@ -117,3 +117,72 @@ fn other_horizontal([a, b, c]: [__m256; 3]) -> [__m256; 3] {
         _mm256_blend_ps::<0b0000_0010>(c0, x5),
     ]
 }
+
+/// Rows to lanes: `out[r][n] = rows[n][r]` for `count` numbers of 8 rows, a multiple of 8.
+#[target_feature(enable = "avx2,fma")]
+pub(super) unsafe fn rows_to_lanes(rows: [*const f32; 8], count: usize, out: *mut f32) {
+    for r in (0..count).step_by(8) {
+        let mut block = [_mm256_setzero_ps(); 8];
+        for n in 0..8 {
+            // SAFETY: every row holds `count` numbers.
+            block[n] = unsafe { _mm256_loadu_ps(rows[n].add(r)) };
+        }
+        let block = transposed(block);
+        for n in 0..8 {
+            // SAFETY: `out` holds 8·count.
+            unsafe { _mm256_storeu_ps(out.add(8 * (r + n)), block[n]) };
+        }
+    }
+}
+
+/// Lanes to rows: `rows[n][r] = lanes[r][n]`.
+#[target_feature(enable = "avx2,fma")]
+pub(super) unsafe fn lanes_to_rows(lanes: *const f32, count: usize, rows: &[*mut f32]) {
+    for r in (0..count).step_by(8) {
+        let mut block = [_mm256_setzero_ps(); 8];
+        for n in 0..8 {
+            // SAFETY: `lanes` holds 8·count.
+            block[n] = unsafe { _mm256_loadu_ps(lanes.add(8 * (r + n))) };
+        }
+        let block = transposed(block);
+        for (row, values) in rows.iter().zip(block) {
+            // SAFETY: every row has room for `count` numbers.
+            unsafe { _mm256_storeu_ps(row.add(r), values) };
+        }
+    }
+}
+
+/// A block of 8 × 8, rows and columns exchanged: pairs, then fours, then halves of registers.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+fn transposed(r: [__m256; 8]) -> [__m256; 8] {
+    let mut fours = r;
+    for g in 0..2 {
+        let [a, b, c, d] = [r[4 * g], r[4 * g + 1], r[4 * g + 2], r[4 * g + 3]];
+        let pd = |v| _mm256_castps_pd(v);
+        let (ab, cd) = (pd(_mm256_unpacklo_ps(a, b)), pd(_mm256_unpacklo_ps(c, d)));
+        fours[4 * g] = _mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd));
+        fours[4 * g + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd));
+        let (ab, cd) = (pd(_mm256_unpackhi_ps(a, b)), pd(_mm256_unpackhi_ps(c, d)));
+        fours[4 * g + 2] = _mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd));
+        fours[4 * g + 3] = _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd));
+    }
+    let mut out = r;
+    for j in 0..4 {
+        out[j] = _mm256_permute2f128_ps::<0x20>(fours[j], fours[4 + j]);
+        out[4 + j] = _mm256_permute2f128_ps::<0x31>(fours[j], fours[4 + j]);
+    }
+    out
+}
+
+/// Normals of 8 instances side by side.
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn normals8(triangles: &[[u32; 3]], vertices: &[[f32; 8]], out: &mut [[f32; 8]]) {
+    super::normals::normals(triangles, vertices, out);
+}
+
+/// Normals of one instance.
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn normals1(triangles: &[[u32; 3]], vertices: &[[f32; 1]], out: &mut [[f32; 1]]) {
+    super::normals::normals(triangles, vertices, out);
+}

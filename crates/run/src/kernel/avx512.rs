@@ -107,3 +107,77 @@ pub(super) unsafe fn placed<const N: usize>(
         }
     }
 }
+
+/// Rows to lanes: `out[r][n] = rows[n][r]` for `count` numbers of 16 rows, a multiple of 16.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn rows_to_lanes(rows: [*const f32; 16], count: usize, out: *mut f32) {
+    for r in (0..count).step_by(16) {
+        let mut block = [_mm512_setzero_ps(); 16];
+        for n in 0..16 {
+            // SAFETY: every row holds `count` numbers.
+            block[n] = unsafe { _mm512_loadu_ps(rows[n].add(r)) };
+        }
+        let block = transposed(block);
+        for n in 0..16 {
+            // SAFETY: `out` holds 16·count.
+            unsafe { _mm512_storeu_ps(out.add(16 * (r + n)), block[n]) };
+        }
+    }
+}
+
+/// Lanes to rows: `rows[n][r] = lanes[r][n]`.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn lanes_to_rows(lanes: *const f32, count: usize, rows: &[*mut f32]) {
+    for r in (0..count).step_by(16) {
+        let mut block = [_mm512_setzero_ps(); 16];
+        for n in 0..16 {
+            // SAFETY: `lanes` holds 16·count.
+            block[n] = unsafe { _mm512_loadu_ps(lanes.add(16 * (r + n))) };
+        }
+        let block = transposed(block);
+        for (row, values) in rows.iter().zip(block) {
+            // SAFETY: every row has room for `count` numbers.
+            unsafe { _mm512_storeu_ps(row.add(r), values) };
+        }
+    }
+}
+
+/// A block of 16 × 16, rows and columns exchanged: pairs, then fours, then quarters of registers.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn transposed(r: [__m512; 16]) -> [__m512; 16] {
+    let mut fours = r;
+    for g in 0..4 {
+        let [a, b, c, d] = [r[4 * g], r[4 * g + 1], r[4 * g + 2], r[4 * g + 3]];
+        let pd = |v| _mm512_castps_pd(v);
+        let (ab, cd) = (pd(_mm512_unpacklo_ps(a, b)), pd(_mm512_unpacklo_ps(c, d)));
+        fours[4 * g] = _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd));
+        fours[4 * g + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd));
+        let (ab, cd) = (pd(_mm512_unpackhi_ps(a, b)), pd(_mm512_unpackhi_ps(c, d)));
+        fours[4 * g + 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd));
+        fours[4 * g + 3] = _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd));
+    }
+    let mut out = r;
+    for j in 0..4 {
+        let [a, b, c, d] = [fours[j], fours[4 + j], fours[8 + j], fours[12 + j]];
+        let (low, high) = (_mm512_shuffle_f32x4::<0x88>(a, b), _mm512_shuffle_f32x4::<0x88>(c, d));
+        out[j] = _mm512_shuffle_f32x4::<0x88>(low, high);
+        out[8 + j] = _mm512_shuffle_f32x4::<0xdd>(low, high);
+        let (low, high) = (_mm512_shuffle_f32x4::<0xdd>(a, b), _mm512_shuffle_f32x4::<0xdd>(c, d));
+        out[4 + j] = _mm512_shuffle_f32x4::<0x88>(low, high);
+        out[12 + j] = _mm512_shuffle_f32x4::<0xdd>(low, high);
+    }
+    out
+}
+
+/// Normals of 16 instances side by side.
+#[target_feature(enable = "avx512f")]
+pub(super) fn normals16(triangles: &[[u32; 3]], vertices: &[[f32; 16]], out: &mut [[f32; 16]]) {
+    super::normals::normals(triangles, vertices, out);
+}
+
+/// Normals of one instance.
+#[target_feature(enable = "avx512f,fma")]
+pub(super) fn normals1(triangles: &[[u32; 3]], vertices: &[[f32; 1]], out: &mut [[f32; 1]]) {
+    super::normals::normals(triangles, vertices, out);
+}

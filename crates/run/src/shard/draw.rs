@@ -28,8 +28,8 @@ pub(crate) fn placement(root: Option<&RootFrame>, origin: DVec3) -> Placement {
 }
 
 impl Shard {
-    /// Vertices of all that are drawn.
-    pub fn draw(&mut self, view: &View) {
+    /// Vertices of all that are drawn, and normals where wanted.
+    pub fn draw(&mut self, view: &View, scratch: &mut [f32]) {
         self.which.clear();
         for i in 0..self.slots.len() {
             let slot = &self.slots[i];
@@ -46,6 +46,11 @@ impl Shard {
             let inputs = Rows { data: &self.cut, stride: packed.latent.padded(), offset: 0 };
             let mut out = RowsMut { data: &mut self.vertices, stride: packed.vertices.padded() };
             kernel::place(self.isa, &packed.vertices, inputs, &self.depths, &self.places, block, &mut out);
+            if !self.normals.is_empty() {
+                let vertices = Rows { data: &self.vertices, stride: packed.vertices.padded(), offset: 0 };
+                let mut out = RowsMut { data: &mut self.normals, stride: vertices.stride };
+                kernel::normals(self.isa, &packed.model.triangles, vertices, block, scratch, &mut out);
+            }
         }
     }
 

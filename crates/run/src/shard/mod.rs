@@ -71,6 +71,14 @@ impl Slot {
     };
 }
 
+/// What a shard has room for beside latent states.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Room {
+    Nothing,
+    Vertices,
+    Normals,
+}
+
 /// Instances of one model and all their numbers.
 pub(crate) struct Shard {
     pub packed: Arc<Packed>,
@@ -101,16 +109,19 @@ pub(crate) struct Shard {
     depths: Vec<u16>,
     places: Vec<Placement>,
     vertices: Vec<f32>,
+    /// Empty unless wanted.
+    normals: Vec<f32>,
     /// Instances that take part in what is going on.
     which: Vec<u32>,
     starting: Vec<u32>,
 }
 
 impl Shard {
-    /// Room for `count` instances; without `vertices` there is none for these.
-    pub fn new(packed: Arc<Packed>, isa: Isa, count: usize, vertices: bool) -> Self {
+    /// A shard of `count` places.
+    pub fn new(packed: Arc<Packed>, isa: Isa, count: usize, room: Room) -> Self {
         let (d, b) = (packed.latent.padded(), packed.body.padded());
-        let drawn = if vertices { count } else { 0 };
+        let drawn = if room == Room::Nothing { 0 } else { count };
+        let with_normals = if room == Room::Normals { count } else { 0 };
         Self {
             isa,
             slots: vec![Slot::EMPTY; count],
@@ -130,6 +141,7 @@ impl Shard {
             depths: vec![0; drawn],
             places: vec![Placement::NONE; drawn],
             vertices: vec![0.0; drawn * packed.vertices.padded()],
+            normals: vec![0.0; with_normals * packed.vertices.padded()],
             which: Vec::with_capacity(count),
             starting: Vec::with_capacity(count),
             packed,
@@ -210,6 +222,15 @@ impl Shard {
     pub fn vertices(&self, i: usize) -> &[Vec3] {
         let at = i * self.packed.vertices.padded();
         bytemuck::cast_slice(&self.vertices[at..at + self.packed.vertices.rows()])
+    }
+
+    /// Normals as drawn last; empty where they are not wanted.
+    pub fn normals(&self, i: usize) -> &[Vec3] {
+        if self.normals.is_empty() {
+            return &[];
+        }
+        let at = i * self.packed.vertices.padded();
+        bytemuck::cast_slice(&self.normals[at..at + self.packed.vertices.rows()])
     }
 
     /// Where the instance's canonical frame is now; `None` before its first step.
