@@ -212,6 +212,24 @@ impl Crowd {
         result
     }
 
+    /// As [`Crowd::set_pose_with_root`], from body coefficients instead of bones: garments of one wearer whose models
+    /// share a body space need the product with the bones only once.
+    pub fn set_body(&mut self, instance: Instance, x: &[f32], root: &RootFrame) -> Result<(), Error> {
+        let (shard, slot) = self.find(instance)?;
+        let shard = &mut self.shards[shard];
+        let result = pose::check_coefficients(x, shard.packed.model.body_dims)
+            .and_then(|()| pose::check_root(root))
+            .map(|()| shard.set_body(slot, x, *root));
+        self.refused += u32::from(result.is_err());
+        result
+    }
+
+    /// The body coefficients of the latest tick, held to the certified set.
+    pub fn body(&self, instance: Instance) -> Result<&[f32], Error> {
+        let (shard, slot) = self.find(instance)?;
+        Ok(self.shards[shard].body_coefficients(slot))
+    }
+
     /// Forgets an instance's history: the next step starts afresh from its pose.
     pub fn reset(&mut self, instance: Instance) -> Result<(), Error> {
         let (shard, slot) = self.find(instance)?;

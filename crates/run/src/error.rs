@@ -24,6 +24,14 @@ pub enum Error {
         /// Joints of the model.
         expected: usize,
     },
+    /// Body coefficients for another model.
+    #[error("{given} body coefficients for a model of {expected}")]
+    Coefficients {
+        /// Coefficients given.
+        given: usize,
+        /// Body dims of the model.
+        expected: usize,
+    },
     /// A number of the pose is infinite or not a number.
     #[error("{what} is not finite")]
     NotFinite {

@@ -19,20 +19,25 @@ impl Actor {
     pub const IDENTITY: Self = Self { position: DVec3::ZERO, rotation: Quat::IDENTITY };
 }
 
-/// One accepted pose; its bones lie in the owner's array.
+/// One accepted pose; its numbers lie in the owner's array.
 #[derive(Clone, Copy)]
 pub(crate) struct Pose {
     actor: Actor,
     /// In the world.
     pub root: RootFrame,
+    /// The numbers are body coefficients, not bones.
+    pub is_coefficients: bool,
 }
 
 impl Pose {
-    pub const NONE: Self =
-        Self { actor: Actor::IDENTITY, root: RootFrame { position: DVec3::ZERO, heading: 0.0 } };
+    pub const NONE: Self = Self::of_bones(Actor::IDENTITY, RootFrame { position: DVec3::ZERO, heading: 0.0 });
 
-    pub fn new(actor: Actor, root: RootFrame) -> Self {
-        Self { actor, root }
+    pub const fn of_bones(actor: Actor, root: RootFrame) -> Self {
+        Self { actor, root, is_coefficients: false }
+    }
+
+    pub const fn of_coefficients(root: RootFrame) -> Self {
+        Self { actor: Actor::IDENTITY, root, is_coefficients: true }
     }
 
     /// Writes `R_y(−r)(world − p)` of all bones, less `mean`. Plain products and sums, the same on all machines.
@@ -90,5 +95,17 @@ pub(crate) fn check_root(root: &RootFrame) -> Result<(), Error> {
         Ok(())
     } else {
         Err(Error::NotFinite { what: "the root".into() })
+    }
+}
+
+/// Refuses body coefficients that are not finite or for another model.
+pub(crate) fn check_coefficients(x: &[f32], expected: usize) -> Result<(), Error> {
+    if x.len() != expected {
+        return Err(Error::Coefficients { given: x.len(), expected });
+    }
+    if x.iter().all(|v| v.is_finite()) {
+        Ok(())
+    } else {
+        Err(Error::NotFinite { what: "a body coefficient".into() })
     }
 }

@@ -150,6 +150,28 @@ fn neighbours_may_come_and_go_in_any_order() {
 }
 
 #[test]
+fn body_coefficients_do_for_bones() {
+    let size = SMALL;
+    let model = made(size);
+    for dt in [DT, 0.02] {
+        let (mut crowd, instances) = crowd_of(&model, 2, CrowdSettings::default());
+        let (mut source, wearer) = crowd_of(&model, 1, CrowdSettings::default());
+        for f in 0..20 {
+            let secs = f as f64 * dt;
+            pose(&mut source, wearer[0], size, 4, secs);
+            source.step(DT).unwrap();
+            let (x, root) = (source.body(wearer[0]).unwrap(), source.root(wearer[0]).unwrap().unwrap());
+            crowd.set_body(instances[0], x, &root).unwrap();
+            pose(&mut crowd, instances[1], size, 4, secs);
+            crowd.step(dt).unwrap();
+            let [a, b] = [0, 1].map(|k| crowd.coefficients(instances[k]).unwrap());
+            let apart = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            assert!(apart < 1e-6, "frame {f}, dt {dt}: {apart}");
+        }
+    }
+}
+
+#[test]
 fn hidden_garments_keep_their_state() {
     let size = SMALL;
     let (mut crowd, instances) = crowd_of(&made(size), 4, CrowdSettings::default());
@@ -362,6 +384,9 @@ fn bad_input_is_refused_and_harms_nobody_else() {
             assert_eq!(crowd.vertices(*i).unwrap(), clean.vertices(*o).unwrap(), "frame {f}");
         }
     }
+    let root = RootFrame { position: DVec3::ZERO, heading: 0.0 };
+    assert!(matches!(crowd.set_body(instances[1], &[0.0; 3], &root), Err(Error::Coefficients { .. })));
+    assert!(matches!(crowd.set_body(instances[1], &[f32::NAN; 11], &root), Err(Error::NotFinite { .. })));
     crowd.remove(instances[0]).unwrap();
     assert_eq!(crowd.remove(instances[0]), Err(Error::Gone));
     assert_eq!(crowd.set_pose(instances[0], &Actor::IDENTITY, &[]), Err(Error::Gone));

@@ -89,8 +89,10 @@ pub(crate) struct Shard {
     /// Inputs clamped in the last step, and instances that have a state after it.
     pub clamped: u32,
     pub stepped: u32,
-    /// Bone matrices as given, relative to the actor: two poses of `12·joints` for each instance.
+    /// Bone matrices as given, relative to the actor, or body coefficients: two rows for each instance.
     bones: Vec<f32>,
+    /// Length of such a row.
+    stride: usize,
     /// Centred canonical bones at a tick, and the older ones of one instance.
     centred: Vec<f32>,
     older: Vec<f32>,
@@ -111,9 +113,9 @@ pub(crate) struct Shard {
     vertices: Vec<f32>,
     /// Empty unless wanted.
     normals: Vec<f32>,
-    /// Instances that take part in what is going on.
+    /// Instances that take part in what is going on, and some of them.
     which: Vec<u32>,
-    starting: Vec<u32>,
+    some: Vec<u32>,
 }
 
 impl Shard {
@@ -121,6 +123,7 @@ impl Shard {
     pub fn new(packed: Arc<Packed>, isa: Isa, count: usize, room: Room) -> Self {
         let (d, b) = (packed.latent.padded(), packed.body.padded());
         let drawn = if room == Room::Nothing { 0 } else { count };
+        let stride = packed.body.depth().max(packed.body.rows());
         let with_normals = if room == Room::Normals { count } else { 0 };
         Self {
             isa,
@@ -128,7 +131,8 @@ impl Shard {
             plan: Plan::NONE,
             clamped: 0,
             stepped: 0,
-            bones: vec![0.0; count * 2 * packed.body.depth()],
+            bones: vec![0.0; count * 2 * stride],
+            stride,
             centred: vec![0.0; count * packed.body.depth()],
             older: vec![0.0; packed.body.depth()],
             body: vec![0.0; count * b],
@@ -143,7 +147,7 @@ impl Shard {
             vertices: vec![0.0; drawn * packed.vertices.padded()],
             normals: vec![0.0; with_normals * packed.vertices.padded()],
             which: Vec::with_capacity(count),
-            starting: Vec::with_capacity(count),
+            some: Vec::with_capacity(count),
             packed,
         }
     }
@@ -176,19 +180,31 @@ impl Shard {
 
     /// Takes a checked pose for the next step.
     pub fn set_pose(&mut self, i: usize, actor: &Actor, bones: &[Affine3A], root: RootFrame) {
-        let entries = self.packed.body.depth();
+        let row = self.take_pose(i, Pose::of_bones(*actor, root));
+        for (out, bone) in row.as_chunks_mut::<12>().0.iter_mut().zip(bones) {
+            *out = bone.to_cols_array();
+        }
+    }
+
+    /// Takes checked body coefficients for the next step.
+    pub fn set_body(&mut self, i: usize, x: &[f32], root: RootFrame) {
+        self.take_pose(i, Pose::of_coefficients(root))[..x.len()].copy_from_slice(x);
+    }
+
+    /// Where the numbers of a new pose go.
+    fn take_pose(&mut self, i: usize, pose: Pose) -> &mut [f32] {
         let slot = &mut self.slots[i];
         // The first pose since the last step goes where the older one is; a second one corrects it.
         if !slot.moved {
             slot.current ^= 1;
         }
-        slot.poses[slot.current] = Pose::new(*actor, root);
-        let at = (2 * i + slot.current) * entries;
-        for (out, bone) in self.bones[at..at + entries].as_chunks_mut::<12>().0.iter_mut().zip(bones) {
-            *out = bone.to_cols_array();
-        }
-        slot.moved = !slot.jumps;
+        slot.poses[slot.current] = pose;
+        // Between bones and coefficients there is nothing to interpolate.
+        let alike = slot.poses[slot.current ^ 1].is_coefficients == pose.is_coefficients;
+        slot.moved = !slot.jumps && alike;
         (slot.posed, slot.jumps) = (true, false);
+        let at = (2 * i + slot.current) * self.stride;
+        &mut self.bones[at..at + self.stride]
     }
 
     /// The root frame that hips give, in the world.

@@ -37,12 +37,12 @@ impl Shard {
         // The first frames have no history: the order-0 model starts the recursion (§6).
         let slots = &self.slots;
         let is_starting = |i: &u32| slots[*i as usize].frames < order;
-        self.starting.clear();
-        self.starting.extend(self.which.iter().copied().filter(is_starting));
-        kernel::product(self.isa, start, inputs, &self.starting, &mut next);
-        self.starting.clear();
-        self.starting.extend(self.which.iter().copied().filter(|i| !is_starting(i)));
-        kernel::product(self.isa, latent, inputs, &self.starting, &mut next);
+        self.some.clear();
+        self.some.extend(self.which.iter().copied().filter(is_starting));
+        kernel::product(self.isa, start, inputs, &self.some, &mut next);
+        self.some.clear();
+        self.some.extend(self.which.iter().copied().filter(|i| !is_starting(i)));
+        kernel::product(self.isa, latent, inputs, &self.some, &mut next);
 
         // Rows of instances that do not take part hold nothing anyone reads.
         std::mem::swap(&mut self.before, &mut self.now);
@@ -56,24 +56,37 @@ impl Shard {
     /// `x = P(b − b̄)` at a share of the step, clamped to the certified box.
     fn read_body(&mut self, share: f64) {
         let packed = &*self.packed;
-        let entries = packed.body.depth();
+        let (entries, padded) = (packed.body.depth(), packed.body.padded());
+        self.some.clear();
         for &i in &self.which {
+            let slot = &self.slots[i as usize];
             let i = i as usize;
-            let slot = &self.slots[i];
             let mean = &packed.model.bones_mean;
             let (new, old) = (slot.current, slot.current ^ 1);
-            let bones = |which: usize| &self.bones[(2 * i + which) * entries..(2 * i + which + 1) * entries];
+            let row = |which: usize, length: usize| &self.bones[(2 * i + which) * self.stride..][..length];
+            let between = share < 1.0 && slot.moved;
+            let t = share as f32;
+            if slot.poses[new].is_coefficients {
+                let x = &mut self.body[i * padded..][..packed.body.rows()];
+                x.copy_from_slice(row(new, x.len()));
+                if between {
+                    x.iter_mut()
+                        .zip(row(old, packed.body.rows()))
+                        .for_each(|(new, old)| *new = old + t * (*new - old));
+                }
+                continue;
+            }
+            self.some.push(i as u32);
             let out = &mut self.centred[i * entries..(i + 1) * entries];
-            slot.poses[new].canonical(bones(new), mean, out);
-            if share < 1.0 && slot.moved {
-                slot.poses[old].canonical(bones(old), mean, &mut self.older);
-                let t = share as f32;
+            slot.poses[new].canonical(row(new, entries), mean, out);
+            if between {
+                slot.poses[old].canonical(row(old, entries), mean, &mut self.older);
                 out.iter_mut().zip(&self.older).for_each(|(new, old)| *new = old + t * (*new - old));
             }
         }
         let centred = Rows { data: &self.centred, stride: entries, offset: 0 };
-        let mut body = RowsMut { data: &mut self.body, stride: packed.body.padded() };
-        kernel::product(self.isa, &packed.body, centred, &self.which, &mut body);
+        let mut body = RowsMut { data: &mut self.body, stride: padded };
+        kernel::product(self.isa, &packed.body, centred, &self.some, &mut body);
         let InputSet { body_min, body_max, .. } = &packed.model.inputs;
         for &i in &self.which {
             let i = i as usize;
