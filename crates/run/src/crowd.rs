@@ -334,6 +334,12 @@ impl Crowd {
         Ok(self.shards[shard].root(slot))
     }
 
+    /// How many dims the instance was drawn with last.
+    pub fn drawn_dims(&self, instance: Instance) -> Result<usize, Error> {
+        let (shard, slot) = self.find(instance)?;
+        Ok(self.shards[shard].drawn_dims(slot))
+    }
+
     /// How far any vertex may be off for the dims that were left out when it was drawn last, mm.
     pub fn error_bound_mm(&self, instance: Instance) -> Result<f32, Error> {
         let (shard, slot) = self.find(instance)?;

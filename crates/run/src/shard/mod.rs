@@ -240,6 +240,11 @@ impl Shard {
         bytemuck::cast_slice(&self.vertices[at..at + self.packed.vertices.rows()])
     }
 
+    /// Coefficients that were drawn last.
+    pub fn drawn_dims(&self, i: usize) -> usize {
+        self.depths[i].into()
+    }
+
     /// Normals as drawn last; empty where they are not wanted.
     pub fn normals(&self, i: usize) -> &[Vec3] {
         if self.normals.is_empty() {
