@@ -1,23 +1,16 @@
 //! Sine and cosine that are the same bits on every machine; the C library's are not.
 
-/// Sine and cosine of an angle in radians, to within 1e-15.
+/// Sine and cosine of an angle in radians, to within 3e-10: more than `f32` can tell apart.
 pub(crate) fn sin_cos(angle: f64) -> (f64, f64) {
     // Cody and Waite: π/2 in two parts, the first with 33 bits, so that its multiples are exact.
     const HIGH: f64 = 1.570_796_326_734_125_614_17;
     const LOW: f64 = 6.077_100_506_506_192_249_32e-11;
-    let quarter = (angle / std::f64::consts::FRAC_PI_2).round();
+    let quarter = (angle * std::f64::consts::FRAC_2_PI).round();
     let r = (angle - quarter * HIGH) - quarter * LOW;
     let r2 = r * r;
-    // Taylor: on ±π/4 the first term left out is below 1e-17.
-    let mut sin = 0.0;
-    for n in [16.0, 14.0, 12.0, 10.0, 8.0, 6.0, 4.0, 2.0] {
-        sin = r2 / (-n * (n + 1.0)) * (1.0 + sin);
-    }
-    let mut cos = 0.0;
-    for n in [17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0] {
-        cos = r2 / (-n * (n + 1.0)) * (1.0 + cos);
-    }
-    let (sin, cos) = (r + r * sin, 1.0 + cos);
+    // Taylor on ±π/4, by Horner; the first terms left out are below 3e-10.
+    let sin = r + r * r2 * (S[0] + r2 * (S[1] + r2 * (S[2] + r2 * (S[3] + r2 * S[4]))));
+    let cos = 1.0 + r2 * (-0.5 + r2 * (C[0] + r2 * (C[1] + r2 * (C[2] + r2 * C[3]))));
     match quarter.rem_euclid(4.0) as u8 {
         0 => (sin, cos),
         1 => (cos, -sin),
@@ -25,6 +18,11 @@ pub(crate) fn sin_cos(angle: f64) -> (f64, f64) {
         _ => (-cos, sin),
     }
 }
+
+/// −1/3!, 1/5!, −1/7! …
+const S: [f64; 5] = [-1.0 / 6.0, 1.0 / 120.0, -1.0 / 5040.0, 1.0 / 362_880.0, -1.0 / 39_916_800.0];
+/// 1/4!, −1/6!, 1/8! …
+const C: [f64; 4] = [1.0 / 24.0, -1.0 / 720.0, 1.0 / 40_320.0, -1.0 / 3_628_800.0];
 
 #[cfg(test)]
 mod tests {
@@ -36,7 +34,7 @@ mod tests {
             let angle = f64::from(i) * 0.0173;
             let (s, c) = sin_cos(angle);
             let (ls, lc) = angle.sin_cos();
-            assert!((s - ls).abs() < 2e-15 && (c - lc).abs() < 2e-15, "{angle}: {s} {c}, not {ls} {lc}");
+            assert!((s - ls).abs() < 3e-10 && (c - lc).abs() < 3e-10, "{angle}: {s} {c}, not {ls} {lc}");
         }
         assert_eq!(sin_cos(0.0), (0.0, 1.0));
     }

@@ -1,7 +1,7 @@
 //! Many learned garments at once.
 
 use crate::clock::Clock;
-use crate::kernel::normals_scratch;
+use crate::kernel::{Buffer, normals_scratch};
 use crate::packed::Packed;
 use crate::pool::Pool;
 use crate::shard::{Room, Shard, View};
@@ -65,7 +65,7 @@ enum Job {
 /// Memory that a thread works in; nothing in it outlives a call.
 #[derive(Default)]
 struct Scratch {
-    normals: Vec<f32>,
+    normals: Buffer,
 }
 
 fn work(shard: &mut Shard, job: &Job, scratch: &mut Scratch) {
@@ -129,7 +129,11 @@ impl Crowd {
         let room = if self.settings.normals { Room::Normals } else { Room::Vertices };
         if self.settings.normals {
             let needed = normals_scratch(packed.vertices.padded());
-            self.pool.provide(|s| s.normals.resize(needed.max(s.normals.len()), 0.0));
+            self.pool.provide(|s| {
+                if s.normals.len() < needed {
+                    s.normals = Buffer::new(needed);
+                }
+            });
         }
         let clock = Clock::new(packed.model.fps);
         let first_shard = self.shards.len();

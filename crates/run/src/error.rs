@@ -38,8 +38,10 @@ pub enum Error {
         /// `bone 3`, `the actor`, `the root`.
         what: String,
     },
-    /// A bone matrix that scales or shears.
-    #[error("bone {joint} scales or shears by more than 5 %; give rotation and translation only")]
+    /// A bone matrix that is not a rotation.
+    #[error(
+        "bone {joint} is mirrored, scaled by more than 5 % or sheared by more than 10°; give rotation and translation only"
+    )]
     NotRigid {
         /// Which.
         joint: usize,

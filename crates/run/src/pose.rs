@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::angle::sin_cos;
-use glam::{Affine3A, DVec3, Quat, Vec3};
+use glam::{Affine3A, DVec3, Quat, Vec3A};
 use toile_assets::RootFrame;
 
 /// Where a character stands: what its bone matrices are relative to.
@@ -22,7 +22,6 @@ impl Actor {
 /// One accepted pose; its numbers lie in the owner's array.
 #[derive(Clone, Copy)]
 pub(crate) struct Pose {
-    actor: Actor,
     /// In the world.
     pub root: RootFrame,
     /// The numbers are body coefficients, not bones.
@@ -30,29 +29,26 @@ pub(crate) struct Pose {
 }
 
 impl Pose {
-    pub const NONE: Self = Self::of_bones(Actor::IDENTITY, RootFrame { position: DVec3::ZERO, heading: 0.0 });
+    pub const NONE: Self =
+        Self { root: RootFrame { position: DVec3::ZERO, heading: 0.0 }, is_coefficients: false };
+}
 
-    pub const fn of_bones(actor: Actor, root: RootFrame) -> Self {
-        Self { actor, root, is_coefficients: false }
-    }
-
-    pub const fn of_coefficients(root: RootFrame) -> Self {
-        Self { actor: Actor::IDENTITY, root, is_coefficients: true }
-    }
-
-    /// Writes `R_y(−r)(world − p)` of all bones, less `mean`. Plain products and sums, the same on all machines.
-    pub fn canonical(&self, bones: &[f32], mean: &[f32], out: &mut [f32]) {
-        let (sin, cos) = sin_cos(self.root.heading);
-        let (s, c) = (sin as f32, cos as f32);
-        let turn = |v: Vec3| [c * v.x - s * v.z, v.y, c * v.z + s * v.x];
-        let axes = [Vec3::X, Vec3::Y, Vec3::Z].map(|axis| turn(self.actor.rotation * axis));
-        let root = turn((self.root.position - self.actor.position).as_vec3());
-        let groups = bones.as_chunks::<3>().0.iter().zip(mean.as_chunks::<3>().0);
-        for (i, ((v, mean), out)) in groups.zip(out.as_chunks_mut::<3>().0).enumerate() {
-            // Every fourth column is a translation.
-            let shift = if i % 4 == 3 { root } else { [0.0; 3] };
-            for r in 0..3 {
-                out[r] = axes[0][r] * v[0] + axes[1][r] * v[1] + axes[2][r] * v[2] - shift[r] - mean[r];
+/// Writes `R_y(−r)(world − p)` of all bones, less `mean`. Products and sums in a fixed order, never fused: the
+/// same on all machines.
+pub(crate) fn canonical(actor: &Actor, root: &RootFrame, bones: &[Affine3A], mean: &[f32], out: &mut [f32]) {
+    let (sin, cos) = sin_cos(root.heading);
+    let (s, c) = (sin as f32, cos as f32);
+    let turn = |v: Vec3A| Vec3A::new(c * v.x - s * v.z, v.y, c * v.z + s * v.x);
+    let [x, y, z] = [Vec3A::X, Vec3A::Y, Vec3A::Z].map(|axis| turn(actor.rotation * axis));
+    let root = turn((root.position - actor.position).as_vec3a());
+    let apply = |v: Vec3A| x * Vec3A::splat(v.x) + y * Vec3A::splat(v.y) + z * Vec3A::splat(v.z);
+    let rows = out.as_chunks_mut::<12>().0.iter_mut().zip(mean.as_chunks::<12>().0);
+    for (bone, (out, mean)) in bones.iter().zip(rows) {
+        let m = &bone.matrix3;
+        let columns = [apply(m.x_axis), apply(m.y_axis), apply(m.z_axis), apply(bone.translation) - root];
+        for (i, column) in columns.iter().enumerate() {
+            for (r, v) in column.to_array().into_iter().enumerate() {
+                out[3 * i + r] = v - mean[3 * i + r];
             }
         }
     }
@@ -68,22 +64,17 @@ pub(crate) fn check(bones: &[Affine3A], joints: usize, actor: &Actor) -> Result<
         return Err(Error::NotFinite { what: "the actor's position or the length of its rotation".into() });
     }
     for (joint, bone) in bones.iter().enumerate() {
-        let m = &bone.matrix3;
-        let (x, y, z) = (m.x_axis, m.y_axis, m.z_axis);
-        let lengths = [x.length_squared(), y.length_squared(), z.length_squared()];
-        let angles = [x.dot(y), y.dot(z), z.dot(x)];
-        // Negated so that a NaN fails.
-        let rigid =
-            lengths.iter().all(|l| (0.9..1.1).contains(l)) && angles.iter().all(|a| (-0.1..0.1).contains(a));
-        if !rigid {
-            return Err(if bone.is_finite() {
-                Error::NotRigid { joint }
-            } else {
-                Error::NotFinite { what: format!("bone {joint}") }
-            });
-        }
-        if !bone.translation.is_finite() {
+        if !bone.is_finite() {
             return Err(Error::NotFinite { what: format!("bone {joint}") });
+        }
+        // det² ≤ (|x|²|y|²|z|²) ≤ ((|x|² + |y|² + |z|²) / 3)³, both equal for rotations with a uniform scale only.
+        let m = &bone.matrix3;
+        let squares = m.x_axis * m.x_axis + m.y_axis * m.y_axis + m.z_axis * m.z_axis;
+        let size = (squares.x + squares.y + squares.z) / 3.0;
+        let volume = m.x_axis.cross(m.y_axis).dot(m.z_axis);
+        let rigid = (0.9..1.1).contains(&size) && volume > 0.0 && size * size * size - volume * volume < 0.03;
+        if !rigid {
+            return Err(Error::NotRigid { joint });
         }
     }
     Ok(())

@@ -125,19 +125,18 @@ pub(super) unsafe fn rows_to_lanes(rows: [*const f32; 16], count: usize, out: *m
     }
 }
 
-/// Lanes to rows: `rows[n][r] = lanes[r][n]`.
+/// Sums of area vectors to unit normals in rows: `rows[n][r] = unit(lanes[r])[n]`, sixteen vertices at a time.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn lanes_to_rows(lanes: *const f32, count: usize, rows: &[*mut f32]) {
-    for r in (0..count).step_by(16) {
-        let mut block = [_mm512_setzero_ps(); 16];
-        for n in 0..16 {
-            // SAFETY: `lanes` holds 16·count.
-            block[n] = unsafe { _mm512_loadu_ps(lanes.add(16 * (r + n))) };
-        }
-        let block = transposed(block);
-        for (row, values) in rows.iter().zip(block) {
-            // SAFETY: every row has room for `count` numbers.
-            unsafe { _mm512_storeu_ps(row.add(r), values) };
+pub(super) unsafe fn lanes_to_rows(lanes: &mut [[f32; 16]], rows: &[*mut f32]) {
+    for (p, panel) in lanes.as_chunks_mut::<PLACED>().0.iter_mut().enumerate() {
+        super::normals::make_unit(panel);
+        for (r, block) in panel.as_chunks::<16>().0.iter().enumerate() {
+            // SAFETY: the array is as long as the register.
+            let block = transposed(block.each_ref().map(|row| unsafe { _mm512_loadu_ps(row.as_ptr()) }));
+            for (row, values) in rows.iter().zip(block) {
+                // SAFETY: every row has room for as many numbers as there are lanes.
+                unsafe { _mm512_storeu_ps(row.add(p * PLACED + 16 * r), values) };
+            }
         }
     }
 }
@@ -170,14 +169,15 @@ fn transposed(r: [__m512; 16]) -> [__m512; 16] {
     out
 }
 
-/// Normals of 16 instances side by side.
+/// Sums of area vectors of 16 instances side by side.
 #[target_feature(enable = "avx512f")]
-pub(super) fn normals16(triangles: &[[u32; 3]], vertices: &[[f32; 16]], out: &mut [[f32; 16]]) {
-    super::normals::normals(triangles, vertices, out);
+pub(super) fn areas(triangles: &[[u32; 3]], vertices: &[[f32; 16]], out: &mut [[f32; 16]]) {
+    super::normals::add_areas(triangles, vertices, out);
 }
 
 /// Normals of one instance.
 #[target_feature(enable = "avx512f,fma")]
 pub(super) fn normals1(triangles: &[[u32; 3]], vertices: &[[f32; 1]], out: &mut [[f32; 1]]) {
-    super::normals::normals(triangles, vertices, out);
+    super::normals::add_areas(triangles, vertices, out);
+    super::normals::make_unit(out);
 }

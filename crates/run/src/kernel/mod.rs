@@ -87,15 +87,40 @@ impl Isa {
 #[repr(C, align(64))]
 struct Line([f32; 16]);
 
+/// Numbers that begin on a cache line.
+#[derive(Clone, Default)]
+pub(crate) struct Buffer(Vec<Line>);
+
+impl Buffer {
+    /// Zeros; rounded up to whole lines.
+    pub fn new(count: usize) -> Self {
+        Self(vec![Line([0.0; 16]); count.div_ceil(16)])
+    }
+}
+
+impl std::ops::Deref for Buffer {
+    type Target = [f32];
+
+    fn deref(&self) -> &[f32] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+impl std::ops::DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [f32] {
+        bytemuck::cast_slice_mut(&mut self.0)
+    }
+}
+
 /// A matrix in panels of `P` rows, and what its product is added to.
 #[derive(Clone)]
 pub(crate) struct Matrix<const P: usize> {
     rows: usize,
     depth: usize,
     /// Panel after panel, each column by column.
-    panels: Vec<Line>,
+    panels: Buffer,
     /// Padded to whole panels.
-    start: Vec<Line>,
+    start: Buffer,
 }
 
 impl<const P: usize> Matrix<P> {
@@ -107,16 +132,15 @@ impl<const P: usize> Matrix<P> {
         start: impl Fn(usize) -> f32,
     ) -> Self {
         let count = rows.div_ceil(P);
-        let mut panels = vec![Line([0.0; 16]); count * depth * P / 16];
-        let mut starts = vec![Line([0.0; 16]); count * P / 16];
-        let flat: &mut [f32] = bytemuck::cast_slice_mut(&mut panels);
+        let mut panels = Buffer::new(count * depth * P);
+        let mut starts = Buffer::new(count * P);
         for row in 0..rows {
             let (panel, lane) = (row / P, row % P);
             for k in 0..depth {
-                flat[(panel * depth + k) * P + lane] = w(row, k);
+                panels[(panel * depth + k) * P + lane] = w(row, k);
             }
             // A chain that starts at −0 could end at either zero, depending on trailing zeros: start at +0.
-            bytemuck::cast_slice_mut::<_, f32>(&mut starts)[row] = start(row) + 0.0;
+            starts[row] = start(row) + 0.0;
         }
         Self { rows, depth, panels, start: starts }
     }
@@ -136,32 +160,31 @@ impl<const P: usize> Matrix<P> {
         self.rows.div_ceil(P) * P
     }
 
-    fn panels(&self) -> usize {
+    /// Number of panels.
+    pub fn panels(&self) -> usize {
         self.rows.div_ceil(P)
     }
 
     fn panel(&self, p: usize) -> &[f32] {
-        let lines = self.depth * P / 16;
-        bytemuck::cast_slice(&self.panels[p * lines..(p + 1) * lines])
+        &self.panels[p * self.depth * P..(p + 1) * self.depth * P]
     }
 
     fn start(&self, p: usize) -> &[f32] {
-        bytemuck::cast_slice(&self.start[p * P / 16..(p + 1) * P / 16])
+        &self.start[p * P..(p + 1) * P]
     }
 }
 
-/// Rows of numbers, one per instance: row `i` is `data[i·stride + offset..]`.
+/// Rows of numbers: row `i` is `data[i·stride..]`.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'a> {
     pub data: &'a [f32],
     pub stride: usize,
-    pub offset: usize,
 }
 
 impl Rows<'_> {
     /// Where an instance's row begins; panics unless it holds `length` numbers.
     fn begin(&self, i: u32, length: usize) -> *const f32 {
-        let at = i as usize * self.stride + self.offset;
+        let at = i as usize * self.stride;
         self.data[at..at + length].as_ptr()
     }
 }
@@ -197,27 +220,25 @@ impl Placement {
 
     /// From sine and cosine of the heading, and where the origin of the canonical frame is.
     pub const fn new((sin, cos): (f32, f32), shift: [f32; 3]) -> Self {
-        let mut out = Self { own: [1.0; PLACED], other: [0.0; PLACED], shift: [0.0; PLACED] };
-        let mut r = 0;
-        while r < PLACED {
-            out.shift[r] = shift[r % 3];
-            if r % 3 == 0 {
-                out.own[r] = cos;
-                out.other[r] = sin;
-            } else if r % 3 == 2 {
-                out.own[r] = cos;
-                out.other[r] = -sin;
-            }
-            r += 1;
-        }
-        out
+        Self { own: spread([cos, 1.0, cos]), other: spread([sin, 0.0, -sin]), shift: spread(shift) }
     }
 }
 
-/// `out[i] = start + W·x[i]` for every instance of `which`; rows of `out` must hold [`Matrix::padded`] numbers.
-pub(crate) fn product(isa: Isa, w: &Matrix<PLAIN>, x: Rows, which: &[u32], out: &mut RowsMut) {
+const fn spread(three: [f32; 3]) -> [f32; PLACED] {
+    let mut out = [[0.0; 3]; PLACED / 3];
+    let mut r = 0;
+    while r < PLACED / 3 {
+        out[r] = three;
+        r += 1;
+    }
+    // SAFETY: the same numbers, counted otherwise.
+    unsafe { std::mem::transmute(out) }
+}
+
+/// `out[to] = start + W·x[from]` for every pair of row numbers; rows of `out` must hold [`Matrix::padded`] numbers.
+pub(crate) fn product(isa: Isa, w: &Matrix<PLAIN>, x: Rows, pairs: &[(u32, u32)], out: &mut RowsMut) {
     for p in 0..w.panels() {
-        for tile in which.chunks(isa.plain_tile()) {
+        for tile in pairs.chunks(isa.plain_tile()) {
             let mut rest = tile;
             while !rest.is_empty() {
                 rest = match rest.len() {
@@ -236,12 +257,12 @@ fn product_tile<'a, const N: usize>(
     w: &Matrix<PLAIN>,
     p: usize,
     x: Rows,
-    which: &'a [u32],
+    pairs: &'a [(u32, u32)],
     out: &mut RowsMut,
-) -> &'a [u32] {
+) -> &'a [(u32, u32)] {
     let (panel, start, depth) = (w.panel(p).as_ptr(), w.start(p).as_ptr(), w.depth);
-    let inputs: [*const f32; N] = std::array::from_fn(|n| x.begin(which[n], depth));
-    let outs: [*mut f32; N] = std::array::from_fn(|n| out.begin(which[n], p * PLAIN, PLAIN));
+    let inputs: [*const f32; N] = std::array::from_fn(|n| x.begin(pairs[n].0, depth));
+    let outs: [*mut f32; N] = std::array::from_fn(|n| out.begin(pairs[n].1, p * PLAIN, PLAIN));
     // SAFETY: `isa` is only ever one that was detected; slices of the needed lengths were taken just above, and
     // no two instances of a tile share an output unless they are the same.
     unsafe {
@@ -253,22 +274,24 @@ fn product_tile<'a, const N: usize>(
             _ => portable::plain(panel, depth, inputs, start, outs),
         }
     }
-    &which[N..]
+    &pairs[N..]
 }
 
-/// Vertices of every instance of `which`: `turn(start + W·x[i]) + shift`, from the first `depth(i)` columns of `W`.
+/// Vertices of every instance of `which` in some panels: `turn(start + W·x[i]) + shift`, from the first `depth(i)`
+/// columns of `W`.
 /// Rows of `out` must hold [`Matrix::padded`] numbers. A tile goes as deep as its deepest instance needs; inputs
 /// beyond an instance's own depth must be zero, which leaves its sums as they are.
 pub(crate) fn place(
     isa: Isa,
     w: &Matrix<PLACED>,
+    panels: std::ops::Range<usize>,
     x: Rows,
     depths: &[u16],
     places: &[Placement],
     which: &[u32],
     out: &mut RowsMut,
 ) {
-    for p in 0..w.panels() {
+    for p in panels {
         for tile in which.chunks(isa.placed_tile()) {
             let depth = tile.iter().map(|i| depths[*i as usize]).max().unwrap_or(0).into();
             let mut rest = tile;
@@ -323,7 +346,7 @@ pub(crate) fn place_one(isa: Isa, w: &Matrix<PLACED>, x: &[f32], at: &Placement,
         let to = if whole { &mut out[p * PLACED..(p + 1) * PLACED] } else { &mut last[..] };
         let places = std::slice::from_ref(at);
         let mut rows = RowsMut { data: to, stride: 0 };
-        place_panel(isa, w, p, depth, Rows { data: x, stride: 0, offset: 0 }, places, &mut rows);
+        place_panel(isa, w, p, depth, Rows { data: x, stride: 0 }, places, &mut rows);
     }
     let rest = w.rows % PLACED;
     out[w.rows - rest..].copy_from_slice(&last[..rest]);
@@ -392,7 +415,10 @@ pub(crate) fn normals(
                     // SAFETY: `isa` was detected.
                     #[cfg(target_arch = "x86_64")]
                     Isa::Avx2 => unsafe { avx2::normals1(triangles, from, to) },
-                    _ => normals::normals(triangles, from, to),
+                    _ => {
+                        normals::add_areas(triangles, from, to);
+                        normals::make_unit(to);
+                    }
                 }
             }
             continue;
@@ -412,12 +438,12 @@ pub(crate) fn normals(
             unsafe {
                 if isa == Isa::Avx512 {
                     avx512::rows_to_lanes(std::array::from_fn(row), count, a.as_mut_ptr());
-                    avx512::normals16(triangles, a.as_chunks().0, b.as_chunks_mut().0);
-                    avx512::lanes_to_rows(b.as_ptr(), count, to);
+                    avx512::areas(triangles, a.as_chunks().0, b.as_chunks_mut().0);
+                    avx512::lanes_to_rows(b.as_chunks_mut().0, to);
                 } else {
                     avx2::rows_to_lanes(std::array::from_fn(row), count, a.as_mut_ptr());
-                    avx2::normals8(triangles, a.as_chunks().0, b.as_chunks_mut().0);
-                    avx2::lanes_to_rows(b.as_ptr(), count, to);
+                    avx2::areas(triangles, a.as_chunks().0, b.as_chunks_mut().0);
+                    avx2::lanes_to_rows(b.as_chunks_mut().0, to);
                 }
             }
         }

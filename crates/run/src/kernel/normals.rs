@@ -7,7 +7,7 @@
 
 /// Adds every triangle's area vector to its corners: `2·area·n = (b − a) × (c − a)`.
 #[inline(always)]
-pub(super) fn normals<const W: usize>(triangles: &[[u32; 3]], vertices: &[[f32; W]], out: &mut [[f32; W]]) {
+pub(super) fn add_areas<const W: usize>(triangles: &[[u32; 3]], vertices: &[[f32; W]], out: &mut [[f32; W]]) {
     out.fill([0.0; W]);
     let p = vertices.as_chunks::<3>().0;
     let n = out.as_chunks_mut::<3>().0;
@@ -30,7 +30,12 @@ pub(super) fn normals<const W: usize>(triangles: &[[u32; 3]], vertices: &[[f32; 
             }
         }
     }
-    for n in n {
+}
+
+/// Makes sums of area vectors unit length.
+#[inline(always)]
+pub(super) fn make_unit<const W: usize>(normals: &mut [[f32; W]]) {
+    for n in normals.as_chunks_mut::<3>().0 {
         let mut scale = [0.0; W];
         for l in 0..W {
             scale[l] = n[2][l].mul_add(n[2][l], n[1][l].mul_add(n[1][l], n[0][l] * n[0][l]));
@@ -90,7 +95,8 @@ mod tests {
         let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0], [5.0, 5.0, 5.0]];
         let flat: Vec<[f32; 1]> = corners.iter().flatten().map(|v| [*v]).collect();
         let mut out = vec![[9.0]; 15];
-        normals(&[[0, 1, 2], [1, 3, 2]], &flat, &mut out);
+        add_areas(&[[0, 1, 2], [1, 3, 2]], &flat, &mut out);
+        make_unit(&mut out);
         for v in 0..4 {
             assert!(out[3 * v][0].abs() < 1e-6 && (out[3 * v + 2][0] - 1.0).abs() < 1e-6);
         }

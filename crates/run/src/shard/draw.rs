@@ -9,6 +9,8 @@ use toile_assets::RootFrame;
 /// Instances whose vertices are made together: their inputs, a panel of the basis and the cache lines that
 /// neighbouring panels share all stay in the first cache. Measured: 8, 16, 32, 64; 16 is fastest.
 const BLOCK: usize = 16;
+/// Panels of the basis that are used together: 600 kB at 64 dims.
+const PANELS: usize = 48;
 
 /// From where vertices are looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,7 +24,10 @@ pub(crate) struct View {
 /// The turn and shift that bring a canonical garment into the world, relative to `origin`.
 pub(crate) fn placement(root: Option<&RootFrame>, origin: DVec3) -> Placement {
     let Some(root) = root else { return Placement::NONE };
-    let (sin, cos) = sin_cos(root.heading);
+    placed(sin_cos(root.heading), root, origin)
+}
+
+fn placed((sin, cos): (f64, f64), root: &RootFrame, origin: DVec3) -> Placement {
     let shift = (root.position - origin).as_vec3();
     Placement::new((sin as f32, cos as f32), shift.to_array())
 }
@@ -42,14 +47,22 @@ impl Shard {
         let depths = &self.depths;
         self.which.sort_unstable_by_key(|i| std::cmp::Reverse(depths[*i as usize]));
         let packed = &*self.packed;
-        for block in self.which.chunks(BLOCK) {
-            let inputs = Rows { data: &self.cut, stride: packed.latent.padded(), offset: 0 };
-            let mut out = RowsMut { data: &mut self.vertices, stride: packed.vertices.padded() };
-            kernel::place(self.isa, &packed.vertices, inputs, &self.depths, &self.places, block, &mut out);
-            if !self.normals.is_empty() {
-                let vertices = Rows { data: &self.vertices, stride: packed.vertices.padded(), offset: 0 };
-                let mut out = RowsMut { data: &mut self.normals, stride: vertices.stride };
-                kernel::normals(self.isa, &packed.model.triangles, vertices, block, scratch, &mut out);
+        let stride = packed.vertices.padded();
+        let inputs = Rows { data: &self.cut, stride: packed.latent.padded() };
+        // A part of the basis that fits the second cache serves all instances before the next part is fetched.
+        for first in (0..packed.vertices.panels()).step_by(PANELS) {
+            let panels = first..(first + PANELS).min(packed.vertices.panels());
+            for block in self.which.chunks(BLOCK) {
+                let mut out = RowsMut { data: &mut self.vertices, stride };
+                let (depths, places) = (&self.depths, &self.places);
+                let basis = &packed.vertices;
+                kernel::place(self.isa, basis, panels.clone(), inputs, depths, places, block, &mut out);
+                // While the last part is being made the block's vertices are still near.
+                if panels.end == packed.vertices.panels() && !self.normals.is_empty() {
+                    let vertices = Rows { data: &self.vertices, stride };
+                    let mut out = RowsMut { data: &mut self.normals, stride };
+                    kernel::normals(self.isa, &packed.model.triangles, vertices, block, scratch, &mut out);
+                }
             }
         }
     }
@@ -59,12 +72,17 @@ impl Shard {
     fn cut(&mut self, i: usize, view: &View) {
         let slot = &mut self.slots[i];
         let root = slot.poses[slot.current].root;
-        self.places[i] = placement(Some(&root), view.origin);
+        let turned = match slot.root {
+            Some(tick) if tick.heading == root.heading => slot.turned,
+            _ => sin_cos(root.heading),
+        };
+        self.places[i] = placed(turned, &root, view.origin);
         let by_distance =
             view.viewer.map_or(0.0, |(at, per_metre)| (root.position - at).length() as f32 * per_metre);
         let tolerance = slot.tolerance_m.max(by_distance);
         let (d, padded) = (self.packed.latent.rows(), self.packed.latent.padded());
-        let shown = &self.shown[i * padded..i * padded + d];
+        let shown = if self.plan.show >= 1.0 { &self.now } else { &self.between };
+        let shown = &shown[i * padded..i * padded + d];
         let mut depth = d;
         let mut bound = 0.0;
         while depth > 0 {

@@ -7,9 +7,9 @@ mod draw;
 mod tick;
 
 use crate::clock::Plan;
-use crate::kernel::{Isa, Placement};
+use crate::kernel::{Buffer, Isa, Placement};
 use crate::packed::Packed;
-use crate::pose::Pose;
+use crate::pose::{self, Pose};
 use crate::{Actor, Error};
 use glam::{Affine3A, Vec3};
 use std::sync::Arc;
@@ -45,8 +45,9 @@ pub(crate) struct Slot {
     fresh: bool,
     /// Ticks since the start, as far as they matter.
     frames: usize,
-    /// The root at the latest tick.
+    /// The root at the latest tick, and sine and cosine of its heading.
     root: Option<RootFrame>,
+    turned: (f64, f64),
     /// Root displacement and turn of the latest ticks, latest first, each in the frame before it.
     moves: [(Vec3, f32); MAX_ORDER],
 }
@@ -67,6 +68,7 @@ impl Slot {
         fresh: true,
         frames: 0,
         root: None,
+        turned: (0.0, 1.0),
         moves: [(Vec3::ZERO, 0.0); MAX_ORDER],
     };
 }
@@ -89,33 +91,32 @@ pub(crate) struct Shard {
     /// Inputs clamped in the last step, and instances that have a state after it.
     pub clamped: u32,
     pub stepped: u32,
-    /// Bone matrices as given, relative to the actor, or body coefficients: two rows for each instance.
-    bones: Vec<f32>,
+    /// Centred canonical bones, or body coefficients: for each instance the two poses and one row for what is
+    /// between them at a tick.
+    bones: Buffer,
     /// Length of such a row.
     stride: usize,
-    /// Centred canonical bones at a tick, and the older ones of one instance.
-    centred: Vec<f32>,
-    older: Vec<f32>,
     /// Body coefficients as they come.
-    body: Vec<f32>,
+    body: Buffer,
     /// Inputs of the latent product: `[x y_{t−1} … y_{t−N} z₁ … z_N]`.
-    inputs: Vec<f32>,
+    inputs: Buffer,
     /// Latent vectors of the tick in progress, the latest and the one before.
-    next: Vec<f32>,
-    now: Vec<f32>,
-    before: Vec<f32>,
-    /// What is shown: between `before` and `now`.
-    shown: Vec<f32>,
-    /// What is drawn: `shown`, cut off where the tolerance allows.
-    cut: Vec<f32>,
+    next: Buffer,
+    now: Buffer,
+    before: Buffer,
+    /// What is shown where that is not the latest: between `before` and `now`.
+    between: Buffer,
+    /// What is drawn: what is shown, cut off where the tolerance allows.
+    cut: Buffer,
     depths: Vec<u16>,
     places: Vec<Placement>,
-    vertices: Vec<f32>,
+    vertices: Buffer,
     /// Empty unless wanted.
-    normals: Vec<f32>,
-    /// Instances that take part in what is going on, and some of them.
+    normals: Buffer,
+    /// Instances that take part in what is going on.
     which: Vec<u32>,
-    some: Vec<u32>,
+    /// Rows to multiply and rows to write.
+    pairs: Vec<(u32, u32)>,
 }
 
 impl Shard {
@@ -131,23 +132,21 @@ impl Shard {
             plan: Plan::NONE,
             clamped: 0,
             stepped: 0,
-            bones: vec![0.0; count * 2 * stride],
+            bones: Buffer::new(count * 3 * stride),
             stride,
-            centred: vec![0.0; count * packed.body.depth()],
-            older: vec![0.0; packed.body.depth()],
-            body: vec![0.0; count * b],
-            inputs: vec![0.0; count * packed.latent.depth()],
-            next: vec![0.0; count * d],
-            now: vec![0.0; count * d],
-            before: vec![0.0; count * d],
-            shown: vec![0.0; count * d],
-            cut: vec![0.0; drawn * d],
+            body: Buffer::new(count * b),
+            inputs: Buffer::new(count * packed.latent.depth()),
+            next: Buffer::new(count * d),
+            now: Buffer::new(count * d),
+            before: Buffer::new(count * d),
+            between: Buffer::new(count * d),
+            cut: Buffer::new(drawn * d),
             depths: vec![0; drawn],
             places: vec![Placement::NONE; drawn],
-            vertices: vec![0.0; drawn * packed.vertices.padded()],
-            normals: vec![0.0; with_normals * packed.vertices.padded()],
+            vertices: Buffer::new(drawn * packed.vertices.padded()),
+            normals: Buffer::new(with_normals * packed.vertices.padded()),
             which: Vec::with_capacity(count),
-            some: Vec::with_capacity(count),
+            pairs: Vec::with_capacity(count),
             packed,
         }
     }
@@ -180,15 +179,14 @@ impl Shard {
 
     /// Takes a checked pose for the next step.
     pub fn set_pose(&mut self, i: usize, actor: &Actor, bones: &[Affine3A], root: RootFrame) {
-        let row = self.take_pose(i, Pose::of_bones(*actor, root));
-        for (out, bone) in row.as_chunks_mut::<12>().0.iter_mut().zip(bones) {
-            *out = bone.to_cols_array();
-        }
+        let packed = self.packed.clone();
+        let row = self.take_pose(i, Pose { root, is_coefficients: false });
+        pose::canonical(actor, &root, bones, &packed.model.bones_mean, row);
     }
 
     /// Takes checked body coefficients for the next step.
     pub fn set_body(&mut self, i: usize, x: &[f32], root: RootFrame) {
-        self.take_pose(i, Pose::of_coefficients(root))[..x.len()].copy_from_slice(x);
+        self.take_pose(i, Pose { root, is_coefficients: true })[..x.len()].copy_from_slice(x);
     }
 
     /// Where the numbers of a new pose go.
@@ -203,7 +201,7 @@ impl Shard {
         let alike = slot.poses[slot.current ^ 1].is_coefficients == pose.is_coefficients;
         slot.moved = !slot.jumps && alike;
         (slot.posed, slot.jumps) = (true, false);
-        let at = (2 * i + slot.current) * self.stride;
+        let at = (3 * i + slot.current) * self.stride;
         &mut self.bones[at..at + self.stride]
     }
 
@@ -225,7 +223,12 @@ impl Shard {
     /// The coefficients shown.
     pub fn coefficients(&self, i: usize) -> &[f32] {
         let d = self.packed.latent.padded();
-        &self.shown[i * d..i * d + self.packed.latent.rows()]
+        &self.shown()[i * d..i * d + self.packed.latent.rows()]
+    }
+
+    /// The rows that are shown: the latest, or between two ticks.
+    fn shown(&self) -> &[f32] {
+        if self.plan.show >= 1.0 { &self.now } else { &self.between }
     }
 
     /// The body coefficients of the latest tick, after clamping.

@@ -30,19 +30,21 @@ impl Shard {
         }));
         self.read_body(share);
         self.read_roots(share);
-        let order = self.packed.model.order;
-        let (latent, start, padded) = (&self.packed.latent, &self.packed.start, self.packed.latent.padded());
-        let inputs = Rows { data: &self.inputs, stride: latent.depth(), offset: 0 };
-        let mut next = RowsMut { data: &mut self.next, stride: padded };
-        // The first frames have no history: the order-0 model starts the recursion (§6).
+        let (order, isa) = (self.packed.model.order, self.isa);
+        let (latent, start) = (&self.packed.latent, &self.packed.start);
+        let inputs = Rows { data: &self.inputs, stride: latent.depth() };
+        let mut next = RowsMut { data: &mut self.next, stride: latent.padded() };
         let slots = &self.slots;
-        let is_starting = |i: &u32| slots[*i as usize].frames < order;
-        self.some.clear();
-        self.some.extend(self.which.iter().copied().filter(is_starting));
-        kernel::product(self.isa, start, inputs, &self.some, &mut next);
-        self.some.clear();
-        self.some.extend(self.which.iter().copied().filter(|i| !is_starting(i)));
-        kernel::product(self.isa, latent, inputs, &self.some, &mut next);
+        // The first frames have no history: the order-0 model starts the recursion (§6).
+        let is_starting = |i: &&u32| slots[**i as usize].frames < order;
+        self.pairs.clear();
+        self.pairs.extend(self.which.iter().filter(|i| !is_starting(i)).map(|i| (*i, *i)));
+        kernel::product(isa, latent, inputs, &self.pairs, &mut next);
+        if self.pairs.len() < self.which.len() {
+            self.pairs.clear();
+            self.pairs.extend(self.which.iter().filter(is_starting).map(|i| (*i, *i)));
+            kernel::product(isa, start, inputs, &self.pairs, &mut next);
+        }
 
         // Rows of instances that do not take part hold nothing anyone reads.
         std::mem::swap(&mut self.before, &mut self.now);
@@ -56,45 +58,41 @@ impl Shard {
     /// `x = P(b − b̄)` at a share of the step, clamped to the certified box.
     fn read_body(&mut self, share: f64) {
         let packed = &*self.packed;
-        let (entries, padded) = (packed.body.depth(), packed.body.padded());
-        self.some.clear();
+        let (stride, padded) = (self.stride, packed.body.padded());
+        self.pairs.clear();
         for &i in &self.which {
             let slot = &self.slots[i as usize];
-            let i = i as usize;
-            let mean = &packed.model.bones_mean;
-            let (new, old) = (slot.current, slot.current ^ 1);
-            let row = |which: usize, length: usize| &self.bones[(2 * i + which) * self.stride..][..length];
-            let between = share < 1.0 && slot.moved;
-            let t = share as f32;
-            if slot.poses[new].is_coefficients {
-                let x = &mut self.body[i * padded..][..packed.body.rows()];
-                x.copy_from_slice(row(new, x.len()));
-                if between {
-                    x.iter_mut()
-                        .zip(row(old, packed.body.rows()))
-                        .for_each(|(new, old)| *new = old + t * (*new - old));
+            let mut row = 3 * i as usize + slot.current;
+            if share < 1.0 && slot.moved {
+                let poses = &mut self.bones[3 * i as usize * stride..][..3 * stride];
+                let (poses, between) = poses.split_at_mut(2 * stride);
+                let (first, second) = poses.split_at(stride);
+                let (old, new) = if slot.current == 1 { (first, second) } else { (second, first) };
+                let t = share as f32;
+                for k in 0..stride {
+                    between[k] = old[k] + t * (new[k] - old[k]);
                 }
-                continue;
+                row = 3 * i as usize + 2;
             }
-            self.some.push(i as u32);
-            let out = &mut self.centred[i * entries..(i + 1) * entries];
-            slot.poses[new].canonical(row(new, entries), mean, out);
-            if between {
-                slot.poses[old].canonical(row(old, entries), mean, &mut self.older);
-                out.iter_mut().zip(&self.older).for_each(|(new, old)| *new = old + t * (*new - old));
+            if slot.poses[slot.current].is_coefficients {
+                let x = &mut self.body[i as usize * padded..][..packed.body.rows()];
+                x.copy_from_slice(&self.bones[row * stride..][..x.len()]);
+            } else {
+                self.pairs.push((row as u32, i));
             }
         }
-        let centred = Rows { data: &self.centred, stride: entries, offset: 0 };
+        let bones = Rows { data: &self.bones, stride };
         let mut body = RowsMut { data: &mut self.body, stride: padded };
-        kernel::product(self.isa, &packed.body, centred, &self.some, &mut body);
+        kernel::product(self.isa, &packed.body, bones, &self.pairs, &mut body);
         let InputSet { body_min, body_max, .. } = &packed.model.inputs;
         for &i in &self.which {
-            let i = i as usize;
-            let x = &self.body[i * packed.body.padded()..][..packed.body.rows()];
-            let held = &mut self.inputs[i * packed.latent.depth()..][..x.len()];
+            let x = &self.body[i as usize * padded..][..packed.body.rows()];
+            let held = &mut self.inputs[i as usize * packed.latent.depth()..][..x.len()];
+            let (least, most) = (&body_min[..x.len()], &body_max[..x.len()]);
             let mut clamped = 0;
             for k in 0..x.len() {
-                held[k] = x[k].max(body_min[k]).min(body_max[k]);
+                let above = if x[k] < least[k] { least[k] } else { x[k] };
+                held[k] = if above > most[k] { most[k] } else { above };
                 clamped += u32::from(held[k] != x[k]);
             }
             self.clamped += clamped;
@@ -119,7 +117,9 @@ impl Shard {
                 new
             };
             let before = slot.root.replace(root).unwrap_or(root);
-            let (kept, clamped) = root_move(&before, &root, &model.inputs);
+            let turned = slot.turned;
+            slot.turned = sin_cos(root.heading);
+            let (kept, clamped) = root_move(&before, turned, &root, &model.inputs);
             self.clamped += clamped;
             slot.moves[..order].rotate_right(usize::from(order > 0));
             if order > 0 {
@@ -163,9 +163,11 @@ impl Shard {
             self.read_body(1.0);
             self.clamped = clamped;
             let start = if self.packed.model.order == 0 { &self.packed.latent } else { &self.packed.start };
-            let inputs = Rows { data: &self.inputs, stride: self.packed.latent.depth(), offset: 0 };
+            let inputs = Rows { data: &self.inputs, stride: self.packed.latent.depth() };
             let mut now = RowsMut { data: &mut self.now, stride: padded };
-            kernel::product(self.isa, start, inputs, &self.which, &mut now);
+            self.pairs.clear();
+            self.pairs.extend(self.which.iter().map(|i| (*i, *i)));
+            kernel::product(self.isa, start, inputs, &self.pairs, &mut now);
         }
         for &i in &self.which {
             let at = i as usize * padded;
@@ -175,22 +177,20 @@ impl Shard {
         }
     }
 
-    /// What is shown: the latest tick, or between it and the one before.
+    /// What is shown between the latest tick and the one before, where it is not the latest.
     fn show(&mut self) {
         let t = self.plan.show;
+        if t >= 1.0 {
+            return;
+        }
         let padded = self.packed.latent.padded();
         for (i, slot) in self.slots.iter().enumerate() {
-            if !slot.alive || slot.fresh {
-                continue;
-            }
-            let row = i * padded..(i + 1) * padded;
-            let (now, shown) = (&self.now[row.clone()], &mut self.shown[row.clone()]);
-            if t >= 1.0 {
-                shown.copy_from_slice(now);
-            } else {
-                let before = &self.before[row];
+            if slot.alive && !slot.fresh {
+                let row = i * padded..(i + 1) * padded;
+                let (before, now) = (&self.before[row.clone()], &self.now[row.clone()]);
+                let between = &mut self.between[row];
                 for k in 0..padded {
-                    shown[k] = before[k] + t * (now[k] - before[k]);
+                    between[k] = before[k] + t * (now[k] - before[k]);
                 }
             }
         }
@@ -198,8 +198,12 @@ impl Shard {
 }
 
 /// Displacement in the frame before, and turn, both held to the limits; and how many had to be.
-fn root_move(before: &RootFrame, root: &RootFrame, inputs: &InputSet) -> ((Vec3, f32), u32) {
-    let (s, c) = sin_cos(before.heading);
+fn root_move(
+    before: &RootFrame,
+    (s, c): (f64, f64),
+    root: &RootFrame,
+    inputs: &InputSet,
+) -> ((Vec3, f32), u32) {
     let d = root.position - before.position;
     let delta = DVec3::new(c * d.x - s * d.z, d.y, c * d.z + s * d.x).as_vec3();
     let flat = Vec3::new(delta.x, 0.0, delta.z);
