@@ -5,13 +5,15 @@ pub(crate) fn sin_cos(angle: f64) -> (f64, f64) {
     // Cody and Waite: π/2 in two parts, the first with 33 bits, so that its multiples are exact.
     const HIGH: f64 = 1.570_796_326_734_125_614_17;
     const LOW: f64 = 6.077_100_506_506_192_249_32e-11;
-    let quarter = (angle * std::f64::consts::FRAC_2_PI).round();
-    let r = (angle - quarter * HIGH) - quarter * LOW;
+    // By conversion: without SSE4.1, which baseline code may not assume, rounding is a call.
+    let quarters = angle * std::f64::consts::FRAC_2_PI;
+    let quarters = (quarters + 0.5f64.copysign(quarters)) as i64;
+    let r = (angle - quarters as f64 * HIGH) - quarters as f64 * LOW;
     let r2 = r * r;
     // Taylor on ±π/4, by Horner; the first terms left out are below 3e-10.
     let sin = r + r * r2 * (S[0] + r2 * (S[1] + r2 * (S[2] + r2 * (S[3] + r2 * S[4]))));
     let cos = 1.0 + r2 * (-0.5 + r2 * (C[0] + r2 * (C[1] + r2 * (C[2] + r2 * C[3]))));
-    match quarter.rem_euclid(4.0) as u8 {
+    match quarters & 3 {
         0 => (sin, cos),
         1 => (cos, -sin),
         2 => (-sin, -cos),

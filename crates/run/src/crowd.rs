@@ -42,6 +42,30 @@ pub struct Instance {
     generation: u32,
 }
 
+impl ModelId {
+    /// As a number, for borders that know no types.
+    pub fn to_bits(self) -> u32 {
+        self.0
+    }
+
+    /// Back from [`ModelId::to_bits`]; any other number names no model.
+    pub fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+}
+
+impl Instance {
+    /// As numbers, for borders that know no types.
+    pub fn to_bits(self) -> [u32; 3] {
+        [self.model, self.place, self.generation]
+    }
+
+    /// Back from [`Instance::to_bits`]; other numbers name no instance.
+    pub fn from_bits([model, place, generation]: [u32; 3]) -> Self {
+        Self { model, place, generation }
+    }
+}
+
 /// What a step did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CrowdReport {

@@ -39,19 +39,18 @@ pub(crate) fn canonical(actor: &Actor, root: &RootFrame, bones: &[Affine3A], mea
     let (sin, cos) = sin_cos(root.heading);
     let (s, c) = (sin as f32, cos as f32);
     let turn = |v: Vec3A| Vec3A::new(c * v.x - s * v.z, v.y, c * v.z + s * v.x);
-    let [x, y, z] = [Vec3A::X, Vec3A::Y, Vec3A::Z].map(|axis| turn(actor.rotation * axis));
+    let (x, y, z) =
+        (turn(actor.rotation * Vec3A::X), turn(actor.rotation * Vec3A::Y), turn(actor.rotation * Vec3A::Z));
     let root = turn((root.position - actor.position).as_vec3a());
     let apply = |v: Vec3A| x * Vec3A::splat(v.x) + y * Vec3A::splat(v.y) + z * Vec3A::splat(v.z);
-    let rows = out.as_chunks_mut::<12>().0.iter_mut().zip(mean.as_chunks::<12>().0);
-    for (bone, (out, mean)) in bones.iter().zip(rows) {
+    for (bone, out) in bones.iter().zip(out.as_chunks_mut::<12>().0) {
         let m = &bone.matrix3;
-        let columns = [apply(m.x_axis), apply(m.y_axis), apply(m.z_axis), apply(bone.translation) - root];
-        for (i, column) in columns.iter().enumerate() {
-            for (r, v) in column.to_array().into_iter().enumerate() {
-                out[3 * i + r] = v - mean[3 * i + r];
-            }
-        }
+        out[..3].copy_from_slice(&apply(m.x_axis).to_array());
+        out[3..6].copy_from_slice(&apply(m.y_axis).to_array());
+        out[6..9].copy_from_slice(&apply(m.z_axis).to_array());
+        out[9..].copy_from_slice(&(apply(bone.translation) - root).to_array());
     }
+    out.iter_mut().zip(mean).for_each(|(v, mean)| *v -= mean);
 }
 
 /// Refuses poses that are not finite or not rigid, or for another number of joints.
@@ -64,17 +63,18 @@ pub(crate) fn check(bones: &[Affine3A], joints: usize, actor: &Actor) -> Result<
         return Err(Error::NotFinite { what: "the actor's position or the length of its rotation".into() });
     }
     for (joint, bone) in bones.iter().enumerate() {
-        if !bone.is_finite() {
-            return Err(Error::NotFinite { what: format!("bone {joint}") });
-        }
         // det² ≤ (|x|²|y|²|z|²) ≤ ((|x|² + |y|² + |z|²) / 3)³, both equal for rotations with a uniform scale only.
         let m = &bone.matrix3;
         let squares = m.x_axis * m.x_axis + m.y_axis * m.y_axis + m.z_axis * m.z_axis;
         let size = (squares.x + squares.y + squares.z) / 3.0;
         let volume = m.x_axis.cross(m.y_axis).dot(m.z_axis);
         let rigid = (0.9..1.1).contains(&size) && volume > 0.0 && size * size * size - volume * volume < 0.03;
-        if !rigid {
-            return Err(Error::NotRigid { joint });
+        if !(rigid && bone.translation.is_finite()) {
+            return Err(if bone.is_finite() {
+                Error::NotRigid { joint }
+            } else {
+                Error::NotFinite { what: format!("bone {joint}") }
+            });
         }
     }
     Ok(())

@@ -141,9 +141,12 @@ pub(super) unsafe fn lanes_to_rows(lanes: &mut [[f32; 8]], rows: &[*mut f32]) {
     for (p, panel) in lanes.as_chunks_mut::<PLACED>().0.iter_mut().enumerate() {
         super::normals::make_unit(panel);
         for (r, block) in panel.as_chunks::<8>().0.iter().enumerate() {
-            // SAFETY: the array is as long as the register.
-            let block = transposed(block.each_ref().map(|row| unsafe { _mm256_loadu_ps(row.as_ptr()) }));
-            for (row, values) in rows.iter().zip(block) {
+            let mut registers = [_mm256_setzero_ps(); 8];
+            for n in 0..8 {
+                // SAFETY: the array is as long as the register.
+                registers[n] = unsafe { _mm256_loadu_ps(block[n].as_ptr()) };
+            }
+            for (row, values) in rows.iter().zip(transposed(registers)) {
                 // SAFETY: every row has room for as many numbers as there are lanes.
                 unsafe { _mm256_storeu_ps(row.add(p * PLACED + 8 * r), values) };
             }
