@@ -1,7 +1,7 @@
 //! Crowds: poses in, vertices or coefficients out.
 
 use crate::model::Model;
-use crate::status::{Failure, Status, border, null, run_error};
+use crate::status::{Failure, Status, border, check_size, null, run_error};
 use glam::{Affine3A, DVec3, Mat3A, Quat, Vec3, Vec3A};
 use toile_assets::RootFrame;
 use toile_run::{CrowdSettings as Settings, ModelId};
@@ -98,11 +98,12 @@ pub unsafe extern "C" fn toile_crowd_new(settings: *const CrowdSettings, out: *m
             return Err(null("out"));
         }
         let mut wanted = Settings::default();
-        // SAFETY: the caller promises a struct.
-        if let Some(s) = unsafe { settings.as_ref() } {
-            if (s.size as usize) < size_of::<CrowdSettings>() {
-                return Err((Status::Version, format!("ToileCrowdSettings of {} bytes", s.size)));
-            }
+        if !settings.is_null() {
+            // SAFETY: the caller promises as many bytes as the struct says.
+            let s = unsafe {
+                check_size(settings, "ToileCrowdSettings")?;
+                &*settings
+            };
             if s.threads > 1024 {
                 return Err((Status::Range, format!("{} threads", s.threads)));
             }
@@ -350,14 +351,14 @@ pub unsafe extern "C" fn toile_crowd_step(
 ) -> Status {
     border(|| {
         // SAFETY: the caller's promises.
-        let (crowd, report) = (unsafe { crowd_mut(crowd) }?, unsafe { report.as_mut() });
-        if let Some(r) = &report
-            && (r.size as usize) < size_of::<StepReport>()
-        {
-            return Err((Status::Version, format!("ToileStepReport of {} bytes", r.size)));
+        let crowd = unsafe { crowd_mut(crowd) }?;
+        if !report.is_null() {
+            // SAFETY: the caller promises as many bytes as the struct says.
+            unsafe { check_size(report, "ToileStepReport") }?;
         }
         let done = crowd.inner.step(dt_secs).map_err(run_error)?;
-        if let Some(r) = report {
+        // SAFETY: null, or as large as was checked.
+        if let Some(r) = unsafe { report.as_mut() } {
             *r = StepReport {
                 size: r.size,
                 stepped: done.stepped,

@@ -1,6 +1,6 @@
 //! Models: read once, shared by any number of crowds.
 
-use crate::status::{Failure, Status, border, null};
+use crate::status::{Failure, Status, border, check_size, null};
 use std::ffi::{CStr, c_char};
 use std::path::Path;
 use std::sync::Arc;
@@ -112,13 +112,16 @@ pub unsafe extern "C" fn toile_model_free(model: *mut Model) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_model_info(model: *const Model, info: *mut ModelInfo) -> Status {
     border(|| {
-        // SAFETY: the caller promises a model and a struct.
-        let (Some(model), Some(info)) = (unsafe { model.as_ref() }, unsafe { info.as_mut() }) else {
-            return Err(null("model or info"));
-        };
-        if (info.size as usize) < size_of::<ModelInfo>() {
-            return Err((Status::Version, format!("ToileModelInfo of {} bytes", info.size)));
+        // SAFETY: the caller promises a model.
+        let Some(model) = (unsafe { model.as_ref() }) else { return Err(null("model")) };
+        if info.is_null() {
+            return Err(null("info"));
         }
+        // SAFETY: the caller promises as many bytes as the struct says.
+        let info = unsafe {
+            check_size(info, "ToileModelInfo")?;
+            &mut *info
+        };
         let m = &*model.inner;
         *info = ModelInfo {
             size: info.size,

@@ -92,3 +92,17 @@ pub(crate) fn run_error(error: toile_run::Error) -> Failure {
     };
     (status, error.to_string())
 }
+
+/// Refuses a struct that was built against a header this library does not know. Only the size is read before.
+///
+/// # Safety
+/// `sized` is good for a `u32`, which is the first field of `T`.
+pub(crate) unsafe fn check_size<T>(sized: *const T, name: &str) -> Result<(), Failure> {
+    // SAFETY: the caller's promise.
+    let size = unsafe { sized.cast::<u32>().read_unaligned() };
+    if (size as usize) < size_of::<T>() {
+        let what = format!("{name} of {size} bytes; set its size to sizeof({name}), {} here", size_of::<T>());
+        return Err((Status::Version, what));
+    }
+    Ok(())
+}

@@ -2,6 +2,7 @@
 
 mod ask;
 mod convert;
+mod crowd;
 mod demo;
 mod evaluate;
 mod inspect;
@@ -34,6 +35,7 @@ enum Command {
     Evaluate(evaluate::Args),
     Render(render::Args),
     Convert(convert::Args),
+    Crowd(crowd::Args),
     Lab(lab::Args),
 }
 
@@ -56,6 +58,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Evaluate(args) => evaluate::run(&args),
         Command::Render(args) => render::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Crowd(args) => crowd::run(&args),
         Command::Lab(args) => lab::run(&args),
     }
 }
