@@ -53,7 +53,7 @@ fn null_and_nonsense_are_refused_with_a_message() {
         let mut triangles = vec![0; 3 * info.triangles as usize];
         assert_eq!(toile_model_triangles(made, triangles.as_mut_ptr(), 3), Status::Buffer);
         assert_eq!(toile_model_triangles(made, triangles.as_mut_ptr(), triangles.len()), Status::Ok);
-        assert!(triangles.iter().any(|t| *t == 52));
+        assert!(triangles.contains(&52));
 
         let mut crowd = null_mut();
         assert_eq!(

@@ -54,21 +54,22 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     let model = Arc::new(Model::read(&args.model)?);
-    let body = ask::body(&args.body, None)?;
+    let rate = args.rate.unwrap_or(model.fps);
     let mut faults = Vec::new();
-    if model.joints != body.skeleton.len() {
-        let (own, other) = (model.joints, body.skeleton.len());
-        faults.push(format!("the model's body has {own} joints, `{}` has {other}", body.name));
-    }
     if !(1..=1_000_000).contains(&args.count) || !(1..=256).contains(&args.threads) {
         faults.push(format!("{} garments on {} threads cannot be", args.count, args.threads));
     }
-    let rate = args.rate.unwrap_or(model.fps);
-    if !(rate >= 1.0 && rate <= 1000.0) || !(args.seconds > 0.0 && args.seconds <= 3600.0) {
+    if !((1.0..=1000.0).contains(&rate) && args.seconds > 0.0 && args.seconds <= 3600.0) {
         faults.push(format!("{} s at {rate} frames per second cannot be measured", args.seconds));
     }
     if !faults.is_empty() {
         return Err(BadRequest(faults.join("\n")).into());
+    }
+    let body = ask::body(&args.body, None)?;
+    if model.joints != body.skeleton.len() {
+        let (own, other) = (model.joints, body.skeleton.len());
+        let what = format!("the model's body has {own} joints, `{}` has {other}", body.name);
+        return Err(BadRequest(what).into());
     }
     let clips: Vec<Clip> =
         ask::motions(&args.motion, &body)?.iter().map(|m| Clip::new(&body, &m.resampled(rate))).collect();
