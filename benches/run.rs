@@ -202,6 +202,12 @@ fn dress(size: Size, budget: Duration) {
         latent(&model, size, budget, one, &print, reconstruct_us, normals_us);
     }
 
+    for &isa in Isa::available().iter().filter(|isa| **isa != Isa::best()).take(1) {
+        let mut narrow = Scene::new(&model, size, BATCH, CrowdSettings { isa, ..one });
+        let t = in_turn(budget / 4, BATCH, cpu_secs, &mut [&mut floor, &mut || narrow.crowd.draw()]);
+        print(&format!("reconstruction on {}", isa.name()), &t[1], Some(&t[0]));
+    }
+
     // Fewer operations: dims that move no vertex by more than the tolerance are left out.
     for tolerance_mm in [1.0, 5.0, 20.0] {
         for i in &plain.instances {

@@ -405,3 +405,44 @@ fn bad_input_is_refused_and_harms_nobody_else() {
     let i = crowd.add(id).unwrap();
     assert_eq!(crowd.set_pose(i, &Actor::IDENTITY, &bones(size, 0, 0.0)), Err(Error::NoHips));
 }
+
+/// What the crowd gave when this was written. A change of arithmetic must be meant: then
+/// `TOILE_MINT=1 cargo test -p toile-run --test crowd golden -- --nocapture` prints the new number.
+const GOLDEN: u64 = 0x1df9_b095_13ad_0e56;
+
+#[test]
+fn golden_digest_is_what_it_was() {
+    // Only products, sums and square roots go in: no library's sine can differ.
+    let size = SMALL;
+    let (mut crowd, instances) =
+        crowd_of(&made(size), 20, CrowdSettings { normals: true, ..Default::default() });
+    let mut noise = synthetic::Noise(11);
+    let mut golden = 0u64;
+    for f in 0..25 {
+        for (who, i) in instances.iter().enumerate() {
+            let bones: Vec<Affine3A> = (0..size.joints)
+                .map(|_| {
+                    let turn =
+                        Quat::from_xyzw(0.2 * noise.next(), 0.2 * noise.next(), 0.2 * noise.next(), 1.0);
+                    Affine3A::from_rotation_translation(turn.normalize(), Vec3::Y * (0.02 * noise.next()))
+                })
+                .collect();
+            let root = RootFrame {
+                position: DVec3::new(0.03 * f64::from(f) + who as f64, 1.0, 0.0),
+                heading: 0.04 * f64::from(f) * f64::from(noise.next()),
+            };
+            let at = Actor { position: DVec3::X * who as f64, ..Actor::IDENTITY };
+            crowd.set_pose_with_root(*i, &at, &bones, &root).unwrap();
+        }
+        crowd.step(if f < 15 { DT } else { 0.02 }).unwrap();
+        crowd.draw();
+        for i in &instances {
+            golden = golden.rotate_left(7) ^ digest(crowd.vertices(*i).unwrap());
+            golden = golden.rotate_left(7) ^ digest(crowd.normals(*i).unwrap());
+        }
+    }
+    if std::env::var_os("TOILE_MINT").is_some() {
+        println!("const GOLDEN: u64 = {golden:#018x};");
+    }
+    assert_eq!(golden, GOLDEN, "the bits have changed: {golden:#018x}");
+}
