@@ -131,9 +131,12 @@ pub(super) unsafe fn lanes_to_rows(lanes: &mut [[f32; 16]], rows: &[*mut f32]) {
     for (p, panel) in lanes.as_chunks_mut::<PLACED>().0.iter_mut().enumerate() {
         super::normals::make_unit(panel);
         for (r, block) in panel.as_chunks::<16>().0.iter().enumerate() {
-            // SAFETY: the array is as long as the register.
-            let block = transposed(block.each_ref().map(|row| unsafe { _mm512_loadu_ps(row.as_ptr()) }));
-            for (row, values) in rows.iter().zip(block) {
+            let mut registers = [_mm512_setzero_ps(); 16];
+            for n in 0..16 {
+                // SAFETY: the array is as long as the register.
+                registers[n] = unsafe { _mm512_loadu_ps(block[n].as_ptr()) };
+            }
+            for (row, values) in rows.iter().zip(transposed(registers)) {
                 // SAFETY: every row has room for as many numbers as there are lanes.
                 unsafe { _mm512_storeu_ps(row.add(p * PLACED + 16 * r), values) };
             }
