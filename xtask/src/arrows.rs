@@ -1,4 +1,4 @@
-//! Which crate may know which: `assets ← simulate`, `assets ← run`, `assets + run ← learn`, `assets + run ← show`.
+//! Which crate may know which: `assets ← simulate`, `assets ← run` (and `simulate`, if asked for), `assets + run ← learn`, `assets + run ← show`.
 
 use anyhow::{Result, bail};
 use std::process::Command;
@@ -7,7 +7,8 @@ use std::process::Command;
 const ALLOWED: &[(&str, &[&str])] = &[
     ("assets", &[]),
     ("simulate", &["assets"]),
-    ("run", &["assets"]),
+    // `simulate` is optional: what a game links has none of it, as the cap below shows.
+    ("run", &["assets", "simulate"]),
     ("learn", &["assets", "run"]),
     ("show", &["assets", "run"]),
     ("cli", &["assets", "simulate", "learn", "run", "show"]),

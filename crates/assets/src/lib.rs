@@ -57,7 +57,7 @@ pub use humanoid::{Humanoid, Role};
 pub use mesh::{Edge, Mesh, Topology};
 pub use model::{Certificate, InputSet, Model, ModelKind};
 pub use motion::Motion;
-pub use root::{RootFrame, RootTrack, RootTracker};
+pub use root::{HipLine, RootFrame, RootTrack, RootTracker};
 pub use skeleton::{Joint, Pose, Skeleton, Transform};
 pub use skin::Skin;
 pub use take::{FrameReport, Take};

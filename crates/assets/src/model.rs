@@ -1,5 +1,6 @@
 //! A learned garment: a few matrices, and the promise that they cannot blow up.
 
+use crate::HipLine;
 use glam::Vec3;
 
 /// Which of the published forms a model has.
@@ -82,6 +83,8 @@ pub struct Model {
     pub a0: Vec<f32>,
     /// Bias of the order-0 model.
     pub bias0: Vec<f32>,
+    /// Where root and heading come from, for engines that give bone matrices only.
+    pub hips: Option<HipLine>,
     /// What it may be fed.
     pub inputs: InputSet,
     /// What it promises.

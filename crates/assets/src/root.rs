@@ -1,7 +1,7 @@
 //! The canonical frame: where the character is and which way its hips face.
 
-use crate::{Humanoid, Pose, Skeleton};
-use glam::{DVec3, Vec3};
+use crate::{Body, Humanoid, Pose, Skeleton};
+use glam::{Affine3A, DVec3, Vec3};
 
 /// Position of the root and heading of the hip line: `canonical = R_y(−heading)(world − position)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,6 +54,9 @@ impl RootTracker {
     /// it by no more than this many radians a frame.
     const CATCH_UP: f64 = 0.2;
 
+    /// Before the first frame.
+    pub const NEW: Self = Self { heading: None, behind: 0.0 };
+
     /// The heading for a hip line (left hip minus right hip), and whether it had to be held.
     pub fn follow(&mut self, line: Vec3) -> (f64, bool) {
         use std::f64::consts::TAU;
@@ -79,6 +82,31 @@ impl RootTracker {
         let heading = heading + ((before - heading) / TAU).round() * TAU;
         self.heading = Some(heading);
         (heading, false)
+    }
+}
+
+/// Which joints carry the canonical frame and where they are in the bind pose: enough to find root and hip line
+/// from bone matrices alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HipLine {
+    /// The hips, the left upper leg and the right upper leg.
+    pub joints: [u32; 3],
+    /// The same joints' places in the bind pose, metres.
+    pub bind: [Vec3; 3],
+}
+
+impl HipLine {
+    /// Of a body.
+    pub fn of(body: &Body) -> Self {
+        let (root, left, right) = body.humanoid().hip_line(&body.skeleton);
+        let joints = [root, left, right];
+        let bind = joints.map(|j| body.joint_from_bind[j].inverse().translation.into());
+        Self { joints: joints.map(|j| j as u32), bind }
+    }
+
+    /// Where the three joints are, for bone matrices that cover them.
+    pub fn points(&self, bones: &[Affine3A]) -> [Vec3; 3] {
+        [0, 1, 2].map(|i| bones[self.joints[i] as usize].transform_point3(self.bind[i]))
     }
 }
 

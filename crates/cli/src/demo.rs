@@ -218,8 +218,8 @@ fn film(
     let mut frames = Vec::new();
     let bar = crate::progress::bar(take.len() as u64, "filming");
     for f in 0..take.len() {
-        learned.step(take.frame_bones(f), &take.roots[f]);
-        skinned.step(take.frame_bones(f), &take.roots[f]);
+        learned.step(take.frame_bones(f), &take.roots[f], 1.0 / take.fps);
+        skinned.step(take.frame_bones(f), &take.roots[f], 1.0 / take.fps);
         bar.inc(1);
         if f % every != 0 {
             continue;

@@ -4,6 +4,7 @@ mod animate;
 mod ask;
 mod compare;
 mod convert;
+mod crowd;
 mod demo;
 mod evaluate;
 mod fabric;
@@ -44,6 +45,7 @@ enum Command {
     Render(render::Args),
     Convert(convert::Args),
     Fabric(fabric::Args),
+    Crowd(crowd::Args),
     Lab(lab::Args),
 }
 
@@ -69,6 +71,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Render(args) => render::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Fabric(args) => fabric::run(&args),
+        Command::Crowd(args) => crowd::run(&args),
         Command::Lab(args) => lab::run(&args),
     }
 }

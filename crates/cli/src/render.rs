@@ -207,7 +207,7 @@ fn clothes(
         let mut garment = Stable::new(model.clone());
         let mut frames = Vec::new();
         for (bones, root) in shot.bones.iter().zip(&shot.roots.frames) {
-            garment.step(bones, root);
+            garment.step(bones, root, 1.0 / shot.fps);
             let mut out = vec![Vec3::ZERO; model.vertices];
             garment.positions(&mut out);
             frames.push(out);

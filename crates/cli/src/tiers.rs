@@ -150,9 +150,9 @@ pub fn advance(
     tier: &mut dyn Tier,
     bones: &[Affine3A],
     root: &RootFrame,
-    _fps: f64,
+    fps: f64,
 ) -> toile_run::StepReport {
-    tier.step(bones, root)
+    tier.step(bones, root, 1.0 / fps)
 }
 
 /// Plays a tier that steps from pose to pose, frame by frame into `out`.

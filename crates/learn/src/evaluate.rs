@@ -121,7 +121,8 @@ pub fn evaluate(model: &Arc<Model>, takes: &[Take], attachment: &Attachment) -> 
         for f in 0..take.len() {
             let truth = take.frame(f);
             let micros = timed(|| {
-                clamped += u64::from(learned.step(take.frame_bones(f), &take.roots[f]).clamped);
+                clamped +=
+                    u64::from(learned.step(take.frame_bones(f), &take.roots[f], 1.0 / take.fps).clamped);
                 learned.positions(&mut out);
             });
             times.push(micros);
@@ -136,7 +137,7 @@ pub fn evaluate(model: &Arc<Model>, takes: &[Take], attachment: &Attachment) -> 
             reconstruct(model, &y, take, f, &mut out);
             score(&out, truth, &mut best);
 
-            skinned.step(take.frame_bones(f), &take.roots[f]);
+            skinned.step(take.frame_bones(f), &take.roots[f], 1.0 / take.fps);
             skinned.positions(&mut out);
             skin_by_frame_cm.push(score(&out, truth, &mut skin));
             frames += 1;

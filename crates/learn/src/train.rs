@@ -8,7 +8,7 @@ use crate::sequence::{Sequence, root_change};
 use crate::{Error, Settings};
 use faer::Mat;
 use std::sync::Arc;
-use toile_assets::{Body, Certificate, InputSet, Model, Take};
+use toile_assets::{Body, Certificate, HipLine, InputSet, Model, Take};
 use toile_run::{Stable, Tier};
 
 /// A trained model and how it came about.
@@ -134,7 +134,7 @@ impl Template<'_> {
             let (take, sequence) = (&self.takes[i], &self.sequences[i]);
             garment.reset();
             for f in 0..take.len() {
-                garment.step(take.frame_bones(f), &take.roots[f]);
+                garment.step(take.frame_bones(f), &take.roots[f], 1.0 / take.fps);
                 let y = garment.coefficients();
                 sum += (0..y.len()).map(|k| (f64::from(y[k]) - sequence.y[(k, f)]).powi(2)).sum::<f64>();
                 frames += 1;
@@ -194,6 +194,7 @@ impl Template<'_> {
             bias: narrow(&fit.bias),
             a0: part(&start.weights, 0, m),
             bias0: narrow(&start.bias),
+            hips: Some(HipLine::of(self.body)),
             inputs: self.input_set(),
             certificate: Certificate { rho: 0.0, gamma: 0.0, p: Vec::new(), travel_bound_m: Vec::new() },
             notes: Vec::new(),
@@ -325,7 +326,7 @@ pub(crate) mod tests {
         let mut out = vec![Vec3::ZERO; 4];
         let mut worst = 0.0f32;
         for f in 0..takes[5].len() {
-            garment.step(takes[5].frame_bones(f), &takes[5].roots[f]);
+            garment.step(takes[5].frame_bones(f), &takes[5].roots[f], 1.0 / takes[5].fps);
             garment.positions(&mut out);
             if f > 60 {
                 let apart = out.iter().zip(takes[5].frame(f)).map(|(a, b)| a.distance(*b));
@@ -355,11 +356,13 @@ pub(crate) mod tests {
             root.position.x = f64::from(noise());
             let bones: Vec<Affine3A> = (0..2)
                 .map(|_| Affine3A {
-                    matrix3: Mat3A::from_cols_array(&std::array::from_fn(|_| noise())),
+                    matrix3: Mat3A::from_quat(
+                        Quat::from_xyzw(noise(), noise(), noise(), 1.0 + noise()).normalize(),
+                    ),
                     translation: Vec3::new(noise(), noise(), noise()).into(),
                 })
                 .collect();
-            garment.step(&bones, &root);
+            garment.step(&bones, &root, 1.0 / model.fps);
             garment.positions(&mut out);
             for (v, p) in out.iter().enumerate() {
                 let canonical = root.canonical_from_world(p.as_dvec3()).as_vec3();

@@ -1,12 +1,30 @@
 //! The product: learned garments stepped in microseconds, one or thousands.
 //!
-//! This crate is what a game links: no files, no clock, no window. Give a [`Stable`] garment the bone matrices
-//! and the root of its wearer once per frame of the trained rate, and read world-space vertices.
+//! This crate is what a game links: no files, no clock, no window. A [`Crowd`] takes the bone matrices of many
+//! wearers and gives world-space vertices, the same bits on any number of threads and any instruction set. A
+//! [`Stable`] is a crowd of one behind [`Tier`], the trait that every way of moving a garment has.
 
+mod angle;
+mod clock;
+mod crowd;
+mod error;
+#[cfg(feature = "simulate")]
+mod full;
+mod kernel;
+mod packed;
+mod pool;
+mod pose;
+mod shard;
 mod skin;
 mod stable;
 mod tier;
 
+pub use crowd::{Crowd, CrowdReport, CrowdSettings, Instance, ModelId};
+pub use error::Error;
+#[cfg(feature = "simulate")]
+pub use full::Full;
+pub use kernel::Isa;
+pub use pose::Actor;
 pub use skin::Skinned;
 pub use stable::Stable;
 pub use tier::{StepReport, Tier};

@@ -8,29 +8,49 @@ use toile_assets::{Attachment, RootFrame};
 pub struct Skinned {
     attachment: Attachment,
     posed: Vec<Vec3>,
+    before: Vec<Vec3>,
+    /// Of the last step; 0 until there are two poses.
+    per_second: f32,
+    started: bool,
 }
 
 impl Skinned {
     /// From a garment's attachment to its body.
     pub fn new(attachment: Attachment) -> Self {
         let posed = attachment.rest.clone();
-        Self { attachment, posed }
+        Self { before: posed.clone(), attachment, posed, per_second: 0.0, started: false }
     }
 }
 
 impl Tier for Skinned {
-    fn reset(&mut self) {}
+    fn reset(&mut self) {
+        (self.started, self.per_second) = (false, 0.0);
+    }
 
-    fn step(&mut self, bones: &[Affine3A], _root: &RootFrame) -> StepReport {
-        if bones.len() < self.attachment.skin.joint_count() || bones.iter().any(|b| !b.is_finite()) {
+    fn step(&mut self, bones: &[Affine3A], _root: &RootFrame, dt_secs: f64) -> StepReport {
+        let usable = bones.len() >= self.attachment.skin.joint_count()
+            && bones.iter().all(Affine3A::is_finite)
+            && dt_secs.is_finite()
+            && dt_secs > 0.0;
+        if !usable {
             return StepReport { refused: true, ..StepReport::default() };
         }
+        std::mem::swap(&mut self.before, &mut self.posed);
         self.attachment.skin.skin_positions(&self.attachment.rest, bones, &mut self.posed);
+        self.per_second = if self.started { (1.0 / dt_secs) as f32 } else { 0.0 };
+        self.started = true;
         StepReport::default()
     }
 
     fn positions(&self, out: &mut [Vec3]) {
         out.copy_from_slice(&self.posed);
+    }
+
+    fn velocities(&self, out: &mut [Vec3]) -> bool {
+        for ((out, now), before) in out.iter_mut().zip(&self.posed).zip(&self.before) {
+            *out = (*now - *before) * self.per_second;
+        }
+        true
     }
 
     fn vertices(&self) -> usize {

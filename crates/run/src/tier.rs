@@ -8,20 +8,27 @@ use toile_assets::RootFrame;
 pub struct StepReport {
     /// Body coefficients that had to be clamped into the certified input set.
     pub clamped: u32,
-    /// The step's input was not usable (wrong joint count or non-finite): the garment kept its last state.
+    /// The step's input was not usable (wrong joint count, not finite, not rigid, or a time step that is not
+    /// positive or too long) or the step failed: the garment kept its last state.
     pub refused: bool,
 }
 
-/// A garment on a body: posed bones in, world-space vertices out.
+/// A garment on a body: posed bones and time in, world-space vertices out.
 pub trait Tier {
     /// Forgets all history; the next step starts afresh.
     fn reset(&mut self);
 
-    /// Advances to the next pose. `bones` are `world_from_bind`.
-    fn step(&mut self, bones: &[Affine3A], root: &RootFrame) -> StepReport;
+    /// Advances by `dt_secs` to the next pose. `bones` are `world_from_bind`, `root` is the canonical frame of the
+    /// same pose.
+    fn step(&mut self, bones: &[Affine3A], root: &RootFrame, dt_secs: f64) -> StepReport;
 
     /// Writes the garment's world-space vertices.
     fn positions(&self, out: &mut [Vec3]);
+
+    /// Writes the vertices' velocities in the world, m/s; `false` where the tier has none.
+    fn velocities(&self, _out: &mut [Vec3]) -> bool {
+        false
+    }
 
     /// Number of vertices.
     fn vertices(&self) -> usize;

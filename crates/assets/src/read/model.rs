@@ -2,7 +2,7 @@
 
 use crate::tensors::TensorReader;
 use crate::write::model::{FORMAT, VERSION};
-use crate::{Certificate, Error, InputSet, Model, ModelKind, Result};
+use crate::{Certificate, Error, HipLine, InputSet, Model, ModelKind, Result};
 use glam::Vec3;
 use std::path::Path;
 
@@ -67,6 +67,7 @@ impl Model {
             bias: file.f32s("bias", &[d]),
             a0: file.f32s("a0", &[d, m]),
             bias0: file.f32s("bias0", &[d]),
+            hips: hips(&mut file, entries / 12),
             inputs: InputSet {
                 body_min: file.f32s("body_min", &[m]),
                 body_max: file.f32s("body_max", &[m]),
@@ -98,5 +99,22 @@ impl Model {
             file.fault(what);
         }
         file.finish(model)
+    }
+}
+
+/// The hip line, which older files do not have.
+fn hips(file: &mut TensorReader, joints: usize) -> Option<HipLine> {
+    let text = file.text("hips")?;
+    let found = serde_json::from_str::<([u32; 3], [[f32; 3]; 3])>(text).ok();
+    let sound = |(j, bind): &([u32; 3], [[f32; 3]; 3])| {
+        j.iter().all(|j| (*j as usize) < joints) && bind.iter().flatten().all(|v| v.is_finite())
+    };
+    match found.filter(sound) {
+        Some((joints, bind)) => Some(HipLine { joints, bind: bind.map(Vec3::from_array) }),
+        None => {
+            let what = format!("metadata `hips`: `{text}` does not name three of the {joints} joints");
+            file.fault(what);
+            None
+        }
     }
 }

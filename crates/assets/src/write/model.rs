@@ -25,6 +25,10 @@ impl Model {
         file.text("max_horizontal_m", self.inputs.max_horizontal_m);
         file.text("max_vertical_m", self.inputs.max_vertical_m);
         file.text("max_turn", self.inputs.max_turn);
+        if let Some(hips) = &self.hips {
+            let parts = (hips.joints, hips.bind.map(|p| p.to_array()));
+            file.text("hips", serde_json::to_string(&parts).unwrap_or_default());
+        }
         file.text("notes", serde_json::to_string(&self.notes).unwrap_or_default());
         file.u32s("triangles", &[self.triangles.len(), 3], self.triangles.iter().flatten().copied());
         file.f32s("cloth_mean", &[n, 3], self.cloth_mean.iter().flat_map(|p| p.to_array()));

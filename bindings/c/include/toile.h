@@ -1,0 +1,469 @@
+/* Toile: learned garments for any engine.
+ *
+ * Written by cbindgen from bindings/c/src; `TOILE_WRITE_HEADER=1 cargo test -p toile-c --test header` writes it anew.
+ *
+ * Units are metres and seconds, +Y is up, right-handed. Matrices are column-major.
+ *
+ * Errors. Functions give TOILE_STATUS_OK (0) or another status; toile_last_error() then says more, for the thread
+ * that made the call. A call that fails has changed nothing. Nothing unwinds or aborts across this border.
+ *
+ * Threads. A model is never changed: use one from as many threads as you like. A crowd is used by one thread at a
+ * time; functions that take it as const may run beside each other. The crowd's own worker threads sleep between
+ * calls and never call back.
+ *
+ * Versions. Structs that may grow begin with their size: set it to sizeof, and programs built against an older
+ * header keep working. toile_abi_version() changes when anything else would break them.
+ */
+
+#ifndef TOILE_H
+#define TOILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+/* What changes when programs built against an older header would break. */
+#define TOILE_ABI_VERSION 1
+
+/*
+ How a call went.
+ */
+typedef enum {
+  /*
+   It did what it says.
+   */
+  TOILE_STATUS_OK = 0,
+  /*
+   A pointer that must not be null was.
+   */
+  TOILE_STATUS_NULL = 1,
+  /*
+   The model could not be read; the message names every fault.
+   */
+  TOILE_STATUS_MODEL = 2,
+  /*
+   The model has no certificate that holds.
+   */
+  TOILE_STATUS_UNCERTIFIED = 3,
+  /*
+   All reserved places are taken.
+   */
+  TOILE_STATUS_FULL = 4,
+  /*
+   No such instance or model in this crowd.
+   */
+  TOILE_STATUS_GONE = 5,
+  /*
+   Bones or coefficients for another model.
+   */
+  TOILE_STATUS_COUNT = 6,
+  /*
+   A number is infinite or not a number.
+   */
+  TOILE_STATUS_NOT_FINITE = 7,
+  /*
+   A bone matrix that is not a rotation.
+   */
+  TOILE_STATUS_NOT_RIGID = 8,
+  /*
+   A time step that is not above 0 and at most 1 s.
+   */
+  TOILE_STATUS_TIME_STEP = 9,
+  /*
+   The model does not name its hip joints.
+   */
+  TOILE_STATUS_NO_HIPS = 10,
+  /*
+   A setting outside its range.
+   */
+  TOILE_STATUS_RANGE = 11,
+  /*
+   The caller's buffer or stride is too small.
+   */
+  TOILE_STATUS_BUFFER = 12,
+  /*
+   A struct's size is none that this library knows.
+   */
+  TOILE_STATUS_VERSION = 13,
+  /*
+   A fault of the library itself; please report it.
+   */
+  TOILE_STATUS_INTERNAL = 14,
+} ToileStatus;
+
+/*
+ Many garments of one or several models. Used by one thread at a time.
+ */
+typedef struct ToileCrowd ToileCrowd;
+
+/*
+ A learned garment. It is never changed after loading: any number of threads may use it.
+ */
+typedef struct ToileModel ToileModel;
+
+/*
+ How a crowd works.
+ */
+typedef struct {
+  /*
+   Set to sizeof(ToileCrowdSettings).
+   */
+  uint32_t size;
+  /*
+   Threads that work on a step, the caller's own included; 0 means 1.
+   */
+  uint32_t threads;
+  /*
+   Whether drawing gives normals too: 1 or 0.
+   */
+  uint32_t normals;
+} ToileCrowdSettings;
+
+/*
+ One garment in a crowd. Once removed it is never valid again; all zeros may be valid.
+ */
+typedef struct {
+  /*
+   Not for you.
+   */
+  uint32_t bits[3];
+} ToileInstance;
+
+/*
+ Where a character stands: what its bone matrices are relative to.
+ */
+typedef struct {
+  /*
+   In the world, m.
+   */
+  double position[3];
+  /*
+   World from actor: x, y, z, w.
+   */
+  float rotation[4];
+} ToileActor;
+
+/*
+ Canonical frame of a pose: where the hips are and which way they face.
+ */
+typedef struct {
+  /*
+   The hips' joint in the world, m.
+   */
+  double position[3];
+  /*
+   Angle about +Y in radians; 0 when the left hip is towards +X.
+   */
+  double heading;
+} ToileRoot;
+
+/*
+ What a step did.
+ */
+typedef struct {
+  /*
+   Set to sizeof(ToileStepReport) before the call.
+   */
+  uint32_t size;
+  /*
+   Garments that have a state after it.
+   */
+  uint32_t stepped;
+  /*
+   Latent ticks, of all models together.
+   */
+  uint32_t ticks;
+  /*
+   Inputs that had to be held to what the models are certified for.
+   */
+  uint32_t clamped;
+  /*
+   Poses refused since the step before; their garments kept the pose they had.
+   */
+  uint32_t refused;
+} ToileStepReport;
+
+/*
+ What a model is.
+ */
+typedef struct {
+  /*
+   Set to sizeof(ToileModelInfo) before the call.
+   */
+  uint32_t size;
+  /*
+   Vertices of the garment.
+   */
+  uint32_t vertices;
+  /*
+   Triangles of the garment.
+   */
+  uint32_t triangles;
+  /*
+   Bone matrices that a pose has.
+   */
+  uint32_t joints;
+  /*
+   Cloth coefficients.
+   */
+  uint32_t cloth_dims;
+  /*
+   Body coefficients.
+   */
+  uint32_t body_dims;
+  /*
+   Frames of history.
+   */
+  uint32_t order;
+  /*
+   Whether root and heading are found from bones alone (1) or must be given (0).
+   */
+  uint32_t has_hips;
+  /*
+   Frames per second of the latent clock.
+   */
+  double fps;
+  /*
+   No vertex is ever farther from its mean than this, m, whatever is fed in.
+   */
+  float travel_bound_m;
+  /*
+   Bytes of numbers that the model keeps in memory, in millions.
+   */
+  float megabytes;
+} ToileModelInfo;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/*
+ The version of this library; compare it with TOILE_ABI_VERSION of the header.
+ */
+uint32_t toile_abi_version(void);
+
+/*
+ Makes an empty crowd; `settings` may be null. Free it with toile_crowd_free.
+
+ # Safety
+ `settings` is null or good for `settings->size` bytes; `out` is good for one pointer.
+ */
+ToileStatus toile_crowd_new(const ToileCrowdSettings *settings, ToileCrowd **out);
+
+/*
+ Frees a crowd and all its garments. Null is allowed.
+
+ # Safety
+ `crowd` came from this library and is not used afterwards.
+ */
+void toile_crowd_free(ToileCrowd *crowd);
+
+/*
+ Adds a model and room for `reserve` garments of it: all memory is taken here, none later.
+
+ # Safety
+ `crowd` and `model` came from this library; `id` is good for one number.
+ */
+ToileStatus toile_crowd_add_model(ToileCrowd *crowd, const ToileModel *model, uint32_t reserve, uint32_t *id);
+
+/*
+ Adds a garment, which waits for its first pose.
+
+ # Safety
+ `crowd` came from this library; `out` is good for one instance.
+ */
+ToileStatus toile_crowd_add(ToileCrowd *crowd, uint32_t model, ToileInstance *out);
+
+/*
+ Takes a garment out; others are not affected.
+
+ # Safety
+ `crowd` came from this library.
+ */
+ToileStatus toile_crowd_remove(ToileCrowd *crowd, ToileInstance garment);
+
+/*
+ Gives the pose to step to. `bones` are matrices from the bind pose to the actor, column-major: 12 floats a bone
+ (four columns of three) or 16 (four of four, the last row ignored), as `floats_per_bone` says. `root` may be null
+ where the model names its hips. A garment that is given no pose stands still.
+
+ # Safety
+ `crowd` came from this library; `actor` is good for one actor, `bones` for `joints · floats_per_bone` floats,
+ `root` for one root if it is not null.
+ */
+ToileStatus toile_crowd_set_pose(ToileCrowd *crowd,
+                                 ToileInstance garment,
+                                 const ToileActor *actor,
+                                 const float *bones,
+                                 size_t joints,
+                                 size_t floats_per_bone,
+                                 const ToileRoot *root);
+
+/*
+ Forgets a garment's history: the next step starts afresh from its pose.
+
+ # Safety
+ `crowd` came from this library.
+ */
+ToileStatus toile_crowd_reset(ToileCrowd *crowd, ToileInstance garment);
+
+/*
+ The next pose is somewhere else: the garment keeps its shape and does not feel the way there.
+
+ # Safety
+ `crowd` came from this library.
+ */
+ToileStatus toile_crowd_teleport(ToileCrowd *crowd, ToileInstance garment);
+
+/*
+ Whether vertices are wanted (1, as at first) or not (0); the state goes on either way.
+
+ # Safety
+ `crowd` came from this library.
+ */
+ToileStatus toile_crowd_set_drawn(ToileCrowd *crowd, ToileInstance garment, uint32_t drawn);
+
+/*
+ How far any vertex may be off for the sake of speed, mm; 0 at first.
+
+ # Safety
+ `crowd` came from this library.
+ */
+ToileStatus toile_crowd_set_tolerance_mm(ToileCrowd *crowd, ToileInstance garment, float mm);
+
+/*
+ Lets the tolerance grow by `mm_per_metre` for each metre from a viewer; 0 switches that off.
+
+ # Safety
+ `crowd` came from this library; `position` is good for three numbers.
+ */
+ToileStatus toile_crowd_set_viewer(ToileCrowd *crowd, const double *position, float mm_per_metre);
+
+/*
+ What vertices are relative to, in the world; in large worlds the camera. The world's origin at first.
+
+ # Safety
+ `crowd` came from this library; `position` is good for three numbers.
+ */
+ToileStatus toile_crowd_set_origin(ToileCrowd *crowd, const double *position);
+
+/*
+ Advances all garments by `dt_secs` (above 0, at most 1) to the poses given. `report` may be null.
+
+ # Safety
+ `crowd` came from this library; `report` is null or good for `report->size` bytes.
+ */
+ToileStatus toile_crowd_step(ToileCrowd *crowd, double dt_secs, ToileStepReport *report);
+
+/*
+ Makes the vertices (and normals, if the settings ask) of all garments that are drawn.
+
+ # Safety
+ `crowd` came from this library.
+ */
+ToileStatus toile_crowd_draw(ToileCrowd *crowd);
+
+/*
+ Writes a garment's vertices as drawn last: three floats each, `stride_bytes` (at least 12) from one to the next.
+
+ # Safety
+ `crowd` came from this library; `out` is good for `capacity` vertices of that stride.
+ */
+ToileStatus toile_crowd_vertices(const ToileCrowd *crowd,
+                                 ToileInstance garment,
+                                 float *out,
+                                 size_t capacity,
+                                 size_t stride_bytes);
+
+/*
+ Writes a garment's unit normals as drawn last, as toile_crowd_vertices does.
+
+ # Safety
+ As toile_crowd_vertices.
+ */
+ToileStatus toile_crowd_normals(const ToileCrowd *crowd,
+                                ToileInstance garment,
+                                float *out,
+                                size_t capacity,
+                                size_t stride_bytes);
+
+/*
+ Writes a garment's cloth coefficients, `stride_bytes` (at least 4) from one to the next: all that an engine with
+ the garment's basis as morph targets needs. toile_crowd_draw is not needed for them.
+
+ # Safety
+ `crowd` came from this library; `out` is good for `capacity` floats of that stride.
+ */
+ToileStatus toile_crowd_coefficients(const ToileCrowd *crowd,
+                                     ToileInstance garment,
+                                     float *out,
+                                     size_t capacity,
+                                     size_t stride_bytes);
+
+/*
+ The canonical frame that goes with a garment's coefficients: turn morphed vertices by `heading` about +Y and move
+ them to `position`. All zeros before the first step.
+
+ # Safety
+ `crowd` came from this library; `out` is good for one root.
+ */
+ToileStatus toile_crowd_root(const ToileCrowd *crowd,
+                             ToileInstance garment,
+                             ToileRoot *out);
+
+/*
+ How far any vertex of a garment may be off as drawn last, mm.
+
+ # Safety
+ `crowd` came from this library; `out` is good for one float.
+ */
+ToileStatus toile_crowd_error_bound_mm(const ToileCrowd *crowd, ToileInstance garment, float *out);
+
+/*
+ Reads a model from a file. Free it with toile_model_free.
+
+ # Safety
+ `path` is a string that ends in a zero; `out` is good for one pointer.
+ */
+ToileStatus toile_model_from_file(const char *path, ToileModel **out);
+
+/*
+ Reads a model from `length` bytes of memory, which are not needed afterwards. Free it with toile_model_free.
+
+ # Safety
+ `bytes` is good for `length` bytes; `out` is good for one pointer.
+ */
+ToileStatus toile_model_from_memory(const uint8_t *bytes, size_t length, ToileModel **out);
+
+/*
+ Frees a model; crowds that have it keep what they need. Null is allowed.
+
+ # Safety
+ `model` came from this library and is not used afterwards.
+ */
+void toile_model_free(ToileModel *model);
+
+/*
+ Says what a model is.
+
+ # Safety
+ `model` came from this library; `info` is good for `info->size` bytes.
+ */
+ToileStatus toile_model_info(const ToileModel *model, ToileModelInfo *info);
+
+/*
+ Writes three vertex numbers for every triangle.
+
+ # Safety
+ `model` came from this library; `out` is good for `capacity` numbers.
+ */
+ToileStatus toile_model_triangles(const ToileModel *model, uint32_t *out, size_t capacity);
+
+/*
+ What went wrong in this thread's last call that failed; empty if none has. Good until the next one fails.
+ */
+const char *toile_last_error(void);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* TOILE_H */

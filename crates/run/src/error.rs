@@ -1,0 +1,65 @@
+//! Why a crowd did not take what it was given.
+
+/// What was wrong with one call. Nothing has changed, for no instance, when a call gives one.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A model whose certificate does not hold.
+    #[error("the model is not certified: {0}; train it again or load it from a file that was not changed")]
+    Uncertified(String),
+    /// Every reserved place is taken.
+    #[error("all {reserved} places reserved for this model are taken; reserve more when adding the model")]
+    Full {
+        /// How many there are.
+        reserved: usize,
+    },
+    /// The instance or model is not, or no longer, in this crowd.
+    #[error("there is no such instance or model in this crowd; it was removed or belongs to another")]
+    Gone,
+    /// A pose for another skeleton.
+    #[error("{given} bone matrices for a model of {expected} joints")]
+    Joints {
+        /// Matrices given.
+        given: usize,
+        /// Joints of the model.
+        expected: usize,
+    },
+    /// Body coefficients for another model.
+    #[error("{given} body coefficients for a model of {expected}")]
+    Coefficients {
+        /// Coefficients given.
+        given: usize,
+        /// Body dims of the model.
+        expected: usize,
+    },
+    /// A number of the pose is infinite or not a number.
+    #[error("{what} is not finite")]
+    NotFinite {
+        /// `bone 3`, `the actor`, `the root`.
+        what: String,
+    },
+    /// A bone matrix that is not a rotation.
+    #[error(
+        "bone {joint} is mirrored, scaled by more than 5 % or sheared by more than 10°; give rotation and translation only"
+    )]
+    NotRigid {
+        /// Which.
+        joint: usize,
+    },
+    /// A step in time that is not positive or too long.
+    #[error(
+        "a time step of {0} s; it must be above 0 and at most 1 s (reset or teleport after a longer pause)"
+    )]
+    TimeStep(f64),
+    /// The model does not say where its hips are.
+    #[error("the model does not name its hip joints; give the root frame with every pose, or train it again")]
+    NoHips,
+    /// A tolerance or weight outside its range.
+    #[error("{what} is {value}; it must be finite and not negative")]
+    Range {
+        /// Which setting.
+        what: &'static str,
+        /// What it was set to.
+        value: f64,
+    },
+}

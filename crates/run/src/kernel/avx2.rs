@@ -1,0 +1,191 @@
+//! Eight lanes.
+//!
+//! SAFETY: every function needs AVX2 and FMA, which the dispatcher in the parent module has detected, and pointers
+//! that are good for what the parent's safe wrappers have checked: `depth` rows of a panel, `depth` inputs for
+//! each instance, a whole panel of outputs.
+
+use super::{PLACED, PLAIN, Placement};
+use std::arch::x86_64::*;
+
+/// `V` vectors of outputs, from row `first` of a panel of `WIDTH` rows, for each of `N` instances: each output is
+/// one chain over k.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+unsafe fn chains<const N: usize, const V: usize, const WIDTH: usize>(
+    panel: *const f32,
+    first: usize,
+    depth: usize,
+    inputs: [*const f32; N],
+    start: *const f32,
+) -> [[__m256; V]; N] {
+    let mut sums = [[_mm256_setzero_ps(); V]; N];
+    for v in 0..V {
+        // SAFETY: `start` holds a whole panel.
+        let begin = unsafe { _mm256_loadu_ps(start.add(first + 8 * v)) };
+        for n in 0..N {
+            sums[n][v] = begin;
+        }
+    }
+    for k in 0..depth {
+        let mut column = [_mm256_setzero_ps(); V];
+        for v in 0..V {
+            // SAFETY: the panel has `depth` columns of `WIDTH`.
+            column[v] = unsafe { _mm256_loadu_ps(panel.add(WIDTH * k + first + 8 * v)) };
+        }
+        for n in 0..N {
+            // SAFETY: every instance has `depth` inputs.
+            let x = unsafe { _mm256_broadcast_ss(&*inputs[n].add(k)) };
+            for v in 0..V {
+                sums[n][v] = _mm256_fmadd_ps(column[v], x, sums[n][v]);
+            }
+        }
+    }
+    sums
+}
+
+/// One panel of a product for `N` instances.
+#[target_feature(enable = "avx2,fma")]
+pub(super) unsafe fn plain<const N: usize>(
+    panel: *const f32,
+    depth: usize,
+    inputs: [*const f32; N],
+    start: *const f32,
+    out: [*mut f32; N],
+) {
+    for first in [0, PLAIN / 2] {
+        // SAFETY: handed on from the caller.
+        let sums = unsafe { chains::<N, { PLAIN / 16 }, PLAIN>(panel, first, depth, inputs, start) };
+        for n in 0..N {
+            for v in 0..PLAIN / 16 {
+                // SAFETY: `out` has room for a panel.
+                unsafe { _mm256_storeu_ps(out[n].add(first + 8 * v), sums[n][v]) };
+            }
+        }
+    }
+}
+
+/// One panel of vertices for `N` instances, turned about the vertical and moved before it is written.
+#[target_feature(enable = "avx2,fma")]
+pub(super) unsafe fn placed<const N: usize>(
+    panel: *const f32,
+    depth: usize,
+    inputs: [*const f32; N],
+    start: *const f32,
+    places: [&Placement; N],
+    out: [*mut f32; N],
+) {
+    const V: usize = PLACED / 16;
+    for first in [0, PLACED / 2] {
+        // SAFETY: handed on from the caller.
+        let sums = unsafe { chains::<N, V, PLACED>(panel, first, depth, inputs, start) };
+        for n in 0..N {
+            let others = other_horizontal(sums[n]);
+            let Placement { own, other, shift } = places[n];
+            for v in 0..V {
+                // SAFETY: the placement's rows and `out` hold a panel.
+                unsafe {
+                    let moved = _mm256_fmadd_ps(
+                        sums[n][v],
+                        _mm256_loadu_ps(own.as_ptr().add(first + 8 * v)),
+                        _mm256_loadu_ps(shift.as_ptr().add(first + 8 * v)),
+                    );
+                    let turned =
+                        _mm256_fmadd_ps(others[v], _mm256_loadu_ps(other.as_ptr().add(first + 8 * v)), moved);
+                    _mm256_storeu_ps(out[n].add(first + 8 * v), turned);
+                }
+            }
+        }
+    }
+}
+
+/// Eight vertices `x y z x y z …` with x and z of each exchanged.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+fn other_horizontal([a, b, c]: [__m256; 3]) -> [__m256; 3] {
+    let within = |v, lanes| _mm256_permutevar8x32_ps(v, lanes);
+    // a = x0 y0 z0 x1 y1 z1 x2 y2, b = z2 x3 y3 z3 x4 y4 z4 x5, c = y5 z5 x6 y6 z6 x7 y7 z7.
+    let a0 = within(a, _mm256_setr_epi32(2, 1, 0, 5, 4, 3, 6, 7));
+    let z2 = within(b, _mm256_setzero_si256());
+    let b0 = within(b, _mm256_setr_epi32(0, 3, 2, 1, 6, 5, 4, 7));
+    let x2 = within(a, _mm256_set1_epi32(6));
+    let z5 = within(c, _mm256_set1_epi32(1));
+    let c0 = within(c, _mm256_setr_epi32(0, 1, 4, 3, 2, 7, 6, 5));
+    let x5 = within(b, _mm256_set1_epi32(7));
+    [
+        _mm256_blend_ps::<0b0100_0000>(a0, z2),
+        _mm256_blend_ps::<0b1000_0000>(_mm256_blend_ps::<0b0000_0001>(b0, x2), z5),
+        _mm256_blend_ps::<0b0000_0010>(c0, x5),
+    ]
+}
+
+/// Rows to lanes: `out[r][n] = rows[n][r]` for `count` numbers of 8 rows, a multiple of 8.
+#[target_feature(enable = "avx2,fma")]
+pub(super) unsafe fn rows_to_lanes(rows: [*const f32; 8], count: usize, out: *mut f32) {
+    for r in (0..count).step_by(8) {
+        let mut block = [_mm256_setzero_ps(); 8];
+        for n in 0..8 {
+            // SAFETY: every row holds `count` numbers.
+            block[n] = unsafe { _mm256_loadu_ps(rows[n].add(r)) };
+        }
+        let block = transposed(block);
+        for n in 0..8 {
+            // SAFETY: `out` holds 8·count.
+            unsafe { _mm256_storeu_ps(out.add(8 * (r + n)), block[n]) };
+        }
+    }
+}
+
+/// Sums of area vectors to unit normals in rows: `rows[n][r] = unit(lanes[r])[n]`, sixteen vertices at a time.
+#[target_feature(enable = "avx2,fma")]
+pub(super) unsafe fn lanes_to_rows(lanes: &mut [[f32; 8]], rows: &[*mut f32]) {
+    for (p, panel) in lanes.as_chunks_mut::<PLACED>().0.iter_mut().enumerate() {
+        super::normals::make_unit(panel);
+        for (r, block) in panel.as_chunks::<8>().0.iter().enumerate() {
+            let mut registers = [_mm256_setzero_ps(); 8];
+            for n in 0..8 {
+                // SAFETY: the array is as long as the register.
+                registers[n] = unsafe { _mm256_loadu_ps(block[n].as_ptr()) };
+            }
+            for (row, values) in rows.iter().zip(transposed(registers)) {
+                // SAFETY: every row has room for as many numbers as there are lanes.
+                unsafe { _mm256_storeu_ps(row.add(p * PLACED + 8 * r), values) };
+            }
+        }
+    }
+}
+
+/// A block of 8 × 8, rows and columns exchanged: pairs, then fours, then halves of registers.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+fn transposed(r: [__m256; 8]) -> [__m256; 8] {
+    let mut fours = r;
+    for g in 0..2 {
+        let [a, b, c, d] = [r[4 * g], r[4 * g + 1], r[4 * g + 2], r[4 * g + 3]];
+        let pd = |v| _mm256_castps_pd(v);
+        let (ab, cd) = (pd(_mm256_unpacklo_ps(a, b)), pd(_mm256_unpacklo_ps(c, d)));
+        fours[4 * g] = _mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd));
+        fours[4 * g + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd));
+        let (ab, cd) = (pd(_mm256_unpackhi_ps(a, b)), pd(_mm256_unpackhi_ps(c, d)));
+        fours[4 * g + 2] = _mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd));
+        fours[4 * g + 3] = _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd));
+    }
+    let mut out = r;
+    for j in 0..4 {
+        out[j] = _mm256_permute2f128_ps::<0x20>(fours[j], fours[4 + j]);
+        out[4 + j] = _mm256_permute2f128_ps::<0x31>(fours[j], fours[4 + j]);
+    }
+    out
+}
+
+/// Sums of area vectors of 8 instances side by side.
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn areas(triangles: &[[u32; 3]], vertices: &[[f32; 8]], out: &mut [[f32; 8]]) {
+    super::normals::add_areas(triangles, vertices, out);
+}
+
+/// Normals of one instance.
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn normals1(triangles: &[[u32; 3]], vertices: &[[f32; 1]], out: &mut [[f32; 1]]) {
+    super::normals::add_areas(triangles, vertices, out);
+    super::normals::make_unit(out);
+}

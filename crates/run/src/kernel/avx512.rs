@@ -1,0 +1,186 @@
+//! Sixteen lanes.
+//!
+//! SAFETY: every function needs AVX-512F, which the dispatcher in the parent module has detected, and pointers
+//! that are good for what the parent's safe wrappers have checked: `depth` rows of a panel, `depth` inputs for
+//! each instance, a whole panel of outputs.
+
+use super::{PLACED, PLAIN, Placement};
+use std::arch::x86_64::*;
+
+/// `V` vectors of outputs for each of `N` instances: each output is one chain over k.
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn chains<const N: usize, const V: usize>(
+    panel: *const f32,
+    depth: usize,
+    inputs: [*const f32; N],
+    start: *const f32,
+) -> [[__m512; V]; N] {
+    let mut sums = [[_mm512_setzero_ps(); V]; N];
+    for v in 0..V {
+        // SAFETY: `start` holds a whole panel.
+        let first = unsafe { _mm512_loadu_ps(start.add(16 * v)) };
+        for n in 0..N {
+            sums[n][v] = first;
+        }
+    }
+    for k in 0..depth {
+        let mut column = [_mm512_setzero_ps(); V];
+        for v in 0..V {
+            // SAFETY: the panel has `depth` columns of 16·V.
+            column[v] = unsafe { _mm512_loadu_ps(panel.add(16 * (V * k + v))) };
+        }
+        for n in 0..N {
+            // SAFETY: every instance has `depth` inputs.
+            let x = unsafe { _mm512_set1_ps(*inputs[n].add(k)) };
+            for v in 0..V {
+                sums[n][v] = _mm512_fmadd_ps(column[v], x, sums[n][v]);
+            }
+        }
+    }
+    sums
+}
+
+/// One panel of a product for `N` instances.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn plain<const N: usize>(
+    panel: *const f32,
+    depth: usize,
+    inputs: [*const f32; N],
+    start: *const f32,
+    out: [*mut f32; N],
+) {
+    const V: usize = PLAIN / 16;
+    // SAFETY: handed on from the caller.
+    let sums = unsafe { chains::<N, V>(panel, depth, inputs, start) };
+    for n in 0..N {
+        for v in 0..V {
+            // SAFETY: `out` has room for a panel.
+            unsafe { _mm512_storeu_ps(out[n].add(16 * v), sums[n][v]) };
+        }
+    }
+}
+
+/// One panel of vertices for `N` instances, turned about the vertical and moved before it is written.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn placed<const N: usize>(
+    panel: *const f32,
+    depth: usize,
+    inputs: [*const f32; N],
+    start: *const f32,
+    places: [&Placement; N],
+    out: [*mut f32; N],
+) {
+    const V: usize = PLACED / 16;
+    // For each lane where the other horizontal coordinate of its vertex stands; y points at itself.
+    // Indices from 16 on are in the second operand.
+    let other0 = _mm512_setr_epi32(2, 1, 0, 5, 4, 3, 8, 7, 6, 11, 10, 9, 14, 13, 12, 17);
+    let other1 = _mm512_setr_epi32(16, 15, 20, 19, 18, 23, 22, 21, 26, 25, 24, 29, 28, 27, 30, 31);
+    let other2 = _mm512_setr_epi32(14, 19, 18, 17, 22, 21, 20, 25, 24, 23, 28, 27, 26, 31, 30, 29);
+    // SAFETY: handed on from the caller.
+    let sums = unsafe { chains::<N, V>(panel, depth, inputs, start) };
+    for n in 0..N {
+        let [a, b, c] = sums[n];
+        let others = [
+            _mm512_permutex2var_ps(a, other0, b),
+            // The z of the vertex that begins at the second vector's end is in the third.
+            _mm512_mask_permutexvar_ps(
+                _mm512_permutex2var_ps(a, other1, b),
+                1 << 14,
+                _mm512_setzero_si512(),
+                c,
+            ),
+            _mm512_permutex2var_ps(b, other2, c),
+        ];
+        let Placement { own, other, shift } = places[n];
+        for v in 0..V {
+            // SAFETY: the placement's rows and `out` hold a panel.
+            unsafe {
+                let moved = _mm512_fmadd_ps(
+                    sums[n][v],
+                    _mm512_loadu_ps(own.as_ptr().add(16 * v)),
+                    _mm512_loadu_ps(shift.as_ptr().add(16 * v)),
+                );
+                let turned = _mm512_fmadd_ps(others[v], _mm512_loadu_ps(other.as_ptr().add(16 * v)), moved);
+                _mm512_storeu_ps(out[n].add(16 * v), turned);
+            }
+        }
+    }
+}
+
+/// Rows to lanes: `out[r][n] = rows[n][r]` for `count` numbers of 16 rows, a multiple of 16.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn rows_to_lanes(rows: [*const f32; 16], count: usize, out: *mut f32) {
+    for r in (0..count).step_by(16) {
+        let mut block = [_mm512_setzero_ps(); 16];
+        for n in 0..16 {
+            // SAFETY: every row holds `count` numbers.
+            block[n] = unsafe { _mm512_loadu_ps(rows[n].add(r)) };
+        }
+        let block = transposed(block);
+        for n in 0..16 {
+            // SAFETY: `out` holds 16·count.
+            unsafe { _mm512_storeu_ps(out.add(16 * (r + n)), block[n]) };
+        }
+    }
+}
+
+/// Sums of area vectors to unit normals in rows: `rows[n][r] = unit(lanes[r])[n]`, sixteen vertices at a time.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn lanes_to_rows(lanes: &mut [[f32; 16]], rows: &[*mut f32]) {
+    for (p, panel) in lanes.as_chunks_mut::<PLACED>().0.iter_mut().enumerate() {
+        super::normals::make_unit(panel);
+        for (r, block) in panel.as_chunks::<16>().0.iter().enumerate() {
+            let mut registers = [_mm512_setzero_ps(); 16];
+            for n in 0..16 {
+                // SAFETY: the array is as long as the register.
+                registers[n] = unsafe { _mm512_loadu_ps(block[n].as_ptr()) };
+            }
+            for (row, values) in rows.iter().zip(transposed(registers)) {
+                // SAFETY: every row has room for as many numbers as there are lanes.
+                unsafe { _mm512_storeu_ps(row.add(p * PLACED + 16 * r), values) };
+            }
+        }
+    }
+}
+
+/// A block of 16 × 16, rows and columns exchanged: pairs, then fours, then quarters of registers.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn transposed(r: [__m512; 16]) -> [__m512; 16] {
+    let mut fours = r;
+    for g in 0..4 {
+        let [a, b, c, d] = [r[4 * g], r[4 * g + 1], r[4 * g + 2], r[4 * g + 3]];
+        let pd = |v| _mm512_castps_pd(v);
+        let (ab, cd) = (pd(_mm512_unpacklo_ps(a, b)), pd(_mm512_unpacklo_ps(c, d)));
+        fours[4 * g] = _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd));
+        fours[4 * g + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd));
+        let (ab, cd) = (pd(_mm512_unpackhi_ps(a, b)), pd(_mm512_unpackhi_ps(c, d)));
+        fours[4 * g + 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd));
+        fours[4 * g + 3] = _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd));
+    }
+    let mut out = r;
+    for j in 0..4 {
+        let [a, b, c, d] = [fours[j], fours[4 + j], fours[8 + j], fours[12 + j]];
+        let (low, high) = (_mm512_shuffle_f32x4::<0x88>(a, b), _mm512_shuffle_f32x4::<0x88>(c, d));
+        out[j] = _mm512_shuffle_f32x4::<0x88>(low, high);
+        out[8 + j] = _mm512_shuffle_f32x4::<0xdd>(low, high);
+        let (low, high) = (_mm512_shuffle_f32x4::<0xdd>(a, b), _mm512_shuffle_f32x4::<0xdd>(c, d));
+        out[4 + j] = _mm512_shuffle_f32x4::<0x88>(low, high);
+        out[12 + j] = _mm512_shuffle_f32x4::<0xdd>(low, high);
+    }
+    out
+}
+
+/// Sums of area vectors of 16 instances side by side.
+#[target_feature(enable = "avx512f")]
+pub(super) fn areas(triangles: &[[u32; 3]], vertices: &[[f32; 16]], out: &mut [[f32; 16]]) {
+    super::normals::add_areas(triangles, vertices, out);
+}
+
+/// Normals of one instance.
+#[target_feature(enable = "avx512f,fma")]
+pub(super) fn normals1(triangles: &[[u32; 3]], vertices: &[[f32; 1]], out: &mut [[f32; 1]]) {
+    super::normals::add_areas(triangles, vertices, out);
+    super::normals::make_unit(out);
+}

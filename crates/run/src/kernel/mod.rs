@@ -1,0 +1,451 @@
+//! The one product everything here is made of: `out = start + W·x` for many instances at once.
+//!
+//! Every output is one chain of fused multiply-adds over k = 0, 1, 2 …, begun at `start`. Lanes run over rows, so
+//! how many there are, how many instances share a tile and which ones those are cannot change a bit of the
+//! result. `W` is kept in panels of rows, column after column, so that a panel is read front to back and stays
+//! in the first cache while the instances of a block pass by.
+//!
+//! `unsafe` is allowed in this folder and nowhere else in the crate: instructions that the compiler may not assume
+//! are behind detection at run time, and the inner loops read through pointers that [`product`] and [`place`] have
+//! checked against their slices.
+#![allow(unsafe_code)]
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod normals;
+mod portable;
+
+use bytemuck::{Pod, Zeroable};
+
+/// Rows of a panel for products that are stored as they are.
+pub(crate) const PLAIN: usize = 32;
+/// Rows of a panel of vertices: sixteen of them, so that every panel begins with an x.
+pub(crate) const PLACED: usize = 48;
+
+/// The instructions a crowd runs on. All give the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Isa {
+    /// AVX-512F.
+    Avx512,
+    /// AVX2 and FMA.
+    Avx2,
+    /// What the compiler makes of plain Rust for the target: NEON on ARM, scalar elsewhere.
+    Portable,
+}
+
+impl Isa {
+    /// The fastest that this processor has.
+    pub fn best() -> Self {
+        Self::available()[0]
+    }
+
+    /// All that this processor has, fastest first.
+    pub fn available() -> &'static [Self] {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let fused = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            if fused && is_x86_feature_detected!("avx512f") {
+                return &[Self::Avx512, Self::Avx2, Self::Portable];
+            }
+            if fused {
+                return &[Self::Avx2, Self::Portable];
+            }
+        }
+        &[Self::Portable]
+    }
+
+    /// For reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Avx512 => "avx512",
+            Self::Avx2 => "avx2",
+            Self::Portable if cfg!(target_arch = "aarch64") => "neon",
+            Self::Portable => "scalar",
+        }
+    }
+
+    /// Instances that share a tile of a plain product: as many as the registers hold sums for.
+    fn plain_tile(self) -> usize {
+        if self == Self::Avx512 { 8 } else { 4 }
+    }
+
+    /// Instances that share a tile of vertices. With four, AVX2 runs out of registers by one.
+    fn placed_tile(self) -> usize {
+        match self {
+            Self::Avx512 => 8,
+            Self::Avx2 => 3,
+            Self::Portable => 4,
+        }
+    }
+}
+
+/// One cache line.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, align(64))]
+struct Line([f32; 16]);
+
+/// Numbers that begin on a cache line.
+#[derive(Clone, Default)]
+pub(crate) struct Buffer(Vec<Line>);
+
+impl Buffer {
+    /// Zeros; rounded up to whole lines.
+    pub fn new(count: usize) -> Self {
+        Self(vec![Line([0.0; 16]); count.div_ceil(16)])
+    }
+}
+
+impl std::ops::Deref for Buffer {
+    type Target = [f32];
+
+    fn deref(&self) -> &[f32] {
+        bytemuck::cast_slice(&self.0)
+    }
+}
+
+impl std::ops::DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [f32] {
+        bytemuck::cast_slice_mut(&mut self.0)
+    }
+}
+
+/// A matrix in panels of `P` rows, and what its product is added to.
+#[derive(Clone)]
+pub(crate) struct Matrix<const P: usize> {
+    rows: usize,
+    depth: usize,
+    /// Panel after panel, each column by column.
+    panels: Buffer,
+    /// Padded to whole panels.
+    start: Buffer,
+}
+
+impl<const P: usize> Matrix<P> {
+    /// From entries `w(row, column)` and the value each row starts at.
+    pub fn new(
+        rows: usize,
+        depth: usize,
+        w: impl Fn(usize, usize) -> f32,
+        start: impl Fn(usize) -> f32,
+    ) -> Self {
+        let count = rows.div_ceil(P);
+        let mut panels = Buffer::new(count * depth * P);
+        let mut starts = Buffer::new(count * P);
+        for row in 0..rows {
+            let (panel, lane) = (row / P, row % P);
+            for k in 0..depth {
+                panels[(panel * depth + k) * P + lane] = w(row, k);
+            }
+            // A chain that starts at −0 could end at either zero, depending on trailing zeros: start at +0.
+            starts[row] = start(row) + 0.0;
+        }
+        Self { rows, depth, panels, start: starts }
+    }
+
+    /// Outputs.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Inputs.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Outputs including the padding of the last panel: the room that each instance's output needs.
+    pub fn padded(&self) -> usize {
+        self.rows.div_ceil(P) * P
+    }
+
+    /// Number of panels.
+    pub fn panels(&self) -> usize {
+        self.rows.div_ceil(P)
+    }
+
+    fn panel(&self, p: usize) -> &[f32] {
+        &self.panels[p * self.depth * P..(p + 1) * self.depth * P]
+    }
+
+    fn start(&self, p: usize) -> &[f32] {
+        &self.start[p * P..(p + 1) * P]
+    }
+}
+
+/// Rows of numbers: row `i` is `data[i·stride..]`.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a> {
+    pub data: &'a [f32],
+    pub stride: usize,
+}
+
+impl Rows<'_> {
+    /// Where an instance's row begins; panics unless it holds `length` numbers.
+    fn begin(&self, i: u32, length: usize) -> *const f32 {
+        let at = i as usize * self.stride;
+        self.data[at..at + length].as_ptr()
+    }
+}
+
+/// Rows of numbers to be written.
+pub(crate) struct RowsMut<'a> {
+    pub data: &'a mut [f32],
+    pub stride: usize,
+}
+
+impl RowsMut<'_> {
+    fn begin(&mut self, i: u32, offset: usize, length: usize) -> *mut f32 {
+        let at = i as usize * self.stride + offset;
+        self.data[at..at + length].as_mut_ptr()
+    }
+}
+
+/// A turn about the vertical and a shift, spread over the lanes of a panel of vertices.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(crate) struct Placement {
+    /// What a coordinate is multiplied with: cos, 1, cos.
+    own: [f32; PLACED],
+    /// What the other horizontal coordinate is multiplied with: sin, 0, −sin.
+    other: [f32; PLACED],
+    /// What is added.
+    shift: [f32; PLACED],
+}
+
+impl Placement {
+    /// Leaves vertices where they are.
+    pub const NONE: Self = Self::new((0.0, 1.0), [0.0; 3]);
+
+    /// From sine and cosine of the heading, and where the origin of the canonical frame is.
+    pub const fn new((sin, cos): (f32, f32), shift: [f32; 3]) -> Self {
+        Self { own: spread([cos, 1.0, cos]), other: spread([sin, 0.0, -sin]), shift: spread(shift) }
+    }
+}
+
+const fn spread(three: [f32; 3]) -> [f32; PLACED] {
+    let mut out = [[0.0; 3]; PLACED / 3];
+    let mut r = 0;
+    while r < PLACED / 3 {
+        out[r] = three;
+        r += 1;
+    }
+    // SAFETY: the same numbers, counted otherwise.
+    unsafe { std::mem::transmute(out) }
+}
+
+/// `out[to] = start + W·x[from]` for every pair of row numbers; rows of `out` must hold [`Matrix::padded`] numbers.
+pub(crate) fn product(isa: Isa, w: &Matrix<PLAIN>, x: Rows, pairs: &[(u32, u32)], out: &mut RowsMut) {
+    for p in 0..w.panels() {
+        for tile in pairs.chunks(isa.plain_tile()) {
+            let mut rest = tile;
+            while !rest.is_empty() {
+                rest = match rest.len() {
+                    8.. => product_tile::<8>(isa, w, p, x, rest, out),
+                    4.. => product_tile::<4>(isa, w, p, x, rest, out),
+                    2.. => product_tile::<2>(isa, w, p, x, rest, out),
+                    _ => product_tile::<1>(isa, w, p, x, rest, out),
+                };
+            }
+        }
+    }
+}
+
+fn product_tile<'a, const N: usize>(
+    isa: Isa,
+    w: &Matrix<PLAIN>,
+    p: usize,
+    x: Rows,
+    pairs: &'a [(u32, u32)],
+    out: &mut RowsMut,
+) -> &'a [(u32, u32)] {
+    let (panel, start, depth) = (w.panel(p).as_ptr(), w.start(p).as_ptr(), w.depth);
+    let inputs: [*const f32; N] = std::array::from_fn(|n| x.begin(pairs[n].0, depth));
+    let outs: [*mut f32; N] = std::array::from_fn(|n| out.begin(pairs[n].1, p * PLAIN, PLAIN));
+    // SAFETY: `isa` is only ever one that was detected; slices of the needed lengths were taken just above, and
+    // no two instances of a tile share an output unless they are the same.
+    unsafe {
+        match isa {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => avx512::plain(panel, depth, inputs, start, outs),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => avx2::plain(panel, depth, inputs, start, outs),
+            _ => portable::plain(panel, depth, inputs, start, outs),
+        }
+    }
+    &pairs[N..]
+}
+
+/// Vertices of every instance of `which` in some panels: `turn(start + W·x[i]) + shift`, from the first `depth(i)`
+/// columns of `W`.
+/// Rows of `out` must hold [`Matrix::padded`] numbers. A tile goes as deep as its deepest instance needs; inputs
+/// beyond an instance's own depth must be zero, which leaves its sums as they are.
+pub(crate) fn place(
+    isa: Isa,
+    w: &Matrix<PLACED>,
+    panels: std::ops::Range<usize>,
+    x: Rows,
+    depths: &[u16],
+    places: &[Placement],
+    which: &[u32],
+    out: &mut RowsMut,
+) {
+    for p in panels {
+        for tile in which.chunks(isa.placed_tile()) {
+            let depth = tile.iter().map(|i| depths[*i as usize]).max().unwrap_or(0).into();
+            let mut rest = tile;
+            while !rest.is_empty() {
+                rest = match rest.len() {
+                    8.. => place_tile::<8>(isa, w, p, depth, x, places, rest, out),
+                    4.. => place_tile::<4>(isa, w, p, depth, x, places, rest, out),
+                    3 => place_tile::<3>(isa, w, p, depth, x, places, rest, out),
+                    2.. => place_tile::<2>(isa, w, p, depth, x, places, rest, out),
+                    _ => place_tile::<1>(isa, w, p, depth, x, places, rest, out),
+                };
+            }
+        }
+    }
+}
+
+fn place_tile<'a, const N: usize>(
+    isa: Isa,
+    w: &Matrix<PLACED>,
+    p: usize,
+    depth: usize,
+    x: Rows,
+    places: &[Placement],
+    which: &'a [u32],
+    out: &mut RowsMut,
+) -> &'a [u32] {
+    assert!(depth <= w.depth);
+    let (panel, start) = (w.panel(p).as_ptr(), w.start(p).as_ptr());
+    let inputs: [*const f32; N] = std::array::from_fn(|n| x.begin(which[n], depth));
+    let placed: [&Placement; N] = std::array::from_fn(|n| &places[which[n] as usize]);
+    let outs: [*mut f32; N] = std::array::from_fn(|n| out.begin(which[n], p * PLACED, PLACED));
+    // SAFETY: as in `product_tile`.
+    unsafe {
+        match isa {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => avx512::placed(panel, depth, inputs, start, placed, outs),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => avx2::placed(panel, depth, inputs, start, placed, outs),
+            _ => portable::placed(panel, depth, inputs, start, placed, outs),
+        }
+    }
+    &which[N..]
+}
+
+/// The vertices of one instance into a slice of exactly `3·vertices` numbers.
+pub(crate) fn place_one(isa: Isa, w: &Matrix<PLACED>, x: &[f32], at: &Placement, out: &mut [f32]) {
+    let depth = w.depth;
+    assert!(x.len() >= depth && out.len() == w.rows);
+    let mut last = [0.0; PLACED];
+    for p in 0..w.panels() {
+        let whole = (p + 1) * PLACED <= w.rows;
+        let to = if whole { &mut out[p * PLACED..(p + 1) * PLACED] } else { &mut last[..] };
+        let places = std::slice::from_ref(at);
+        let mut rows = RowsMut { data: to, stride: 0 };
+        place_panel(isa, w, p, depth, Rows { data: x, stride: 0 }, places, &mut rows);
+    }
+    let rest = w.rows % PLACED;
+    out[w.rows - rest..].copy_from_slice(&last[..rest]);
+}
+
+fn place_panel(
+    isa: Isa,
+    w: &Matrix<PLACED>,
+    p: usize,
+    depth: usize,
+    x: Rows,
+    places: &[Placement],
+    out: &mut RowsMut,
+) {
+    assert!(depth <= w.depth && out.data.len() >= PLACED);
+    let (panel, start) = (w.panel(p).as_ptr(), w.start(p).as_ptr());
+    let (inputs, outs) = ([x.begin(0, depth)], [out.data.as_mut_ptr()]);
+    // SAFETY: as in `product_tile`.
+    unsafe {
+        match isa {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => avx512::placed(panel, depth, inputs, start, [&places[0]], outs),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => avx2::placed(panel, depth, inputs, start, [&places[0]], outs),
+            _ => portable::placed(panel, depth, inputs, start, [&places[0]], outs),
+        }
+    }
+}
+
+/// Room that [`normals`] needs for rows of `padded` numbers, whatever the instructions.
+pub(crate) fn normals_scratch(padded: usize) -> usize {
+    2 * padded * 16
+}
+
+/// Unit vertex normals of every instance of `which`. Rows of `vertices` and `out` hold a multiple of 16 numbers, of
+/// which the first `3·vertices` count; triangles must name vertices below that.
+pub(crate) fn normals(
+    isa: Isa,
+    triangles: &[[u32; 3]],
+    vertices: Rows,
+    which: &[u32],
+    scratch: &mut [f32],
+    out: &mut RowsMut,
+) {
+    let count = out.stride;
+    let lanes = match isa {
+        Isa::Avx512 => 16,
+        Isa::Avx2 => 8,
+        Isa::Portable => 1,
+    };
+    for group in which.chunks(lanes) {
+        // A wide group costs the same however full it is; a few instances are cheaper one by one.
+        if 4 * group.len() < lanes || lanes == 1 {
+            for &i in group {
+                let from = vertices.begin(i, count);
+                let to = out.begin(i, 0, count);
+                // SAFETY: both rows hold `count` numbers, as `begin` has checked, and lie in different slices.
+                let (from, to) = unsafe {
+                    (std::slice::from_raw_parts(from, count), std::slice::from_raw_parts_mut(to, count))
+                };
+                let (from, to) = (from.as_chunks::<1>().0, to.as_chunks_mut::<1>().0);
+                match isa {
+                    // SAFETY: `isa` was detected.
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx512 => unsafe { avx512::normals1(triangles, from, to) },
+                    // SAFETY: `isa` was detected.
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx2 => unsafe { avx2::normals1(triangles, from, to) },
+                    _ => {
+                        normals::add_areas(triangles, from, to);
+                        normals::make_unit(to);
+                    }
+                }
+            }
+            continue;
+        }
+        #[cfg(target_arch = "x86_64")]
+        {
+            let (a, b) = scratch[..2 * lanes * count].split_at_mut(lanes * count);
+            // Lanes without an instance repeat the last one.
+            let row = |n: usize| vertices.begin(group[n.min(group.len() - 1)], count);
+            let mut to = [std::ptr::null_mut(); 16];
+            for (to, i) in to.iter_mut().zip(group) {
+                *to = out.begin(*i, 0, count);
+            }
+            let to = &to[..group.len()];
+            // SAFETY: `isa` was detected; rows hold `count` numbers, as `begin` has checked; scratch holds
+            // `lanes·count` twice.
+            unsafe {
+                if isa == Isa::Avx512 {
+                    avx512::rows_to_lanes(std::array::from_fn(row), count, a.as_mut_ptr());
+                    avx512::areas(triangles, a.as_chunks().0, b.as_chunks_mut().0);
+                    avx512::lanes_to_rows(b.as_chunks_mut().0, to);
+                } else {
+                    avx2::rows_to_lanes(std::array::from_fn(row), count, a.as_mut_ptr());
+                    avx2::areas(triangles, a.as_chunks().0, b.as_chunks_mut().0);
+                    avx2::lanes_to_rows(b.as_chunks_mut().0, to);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Plain Rust: NEON on ARM, where fused multiply-add is part of every processor, and correct everywhere else.
+//!
+//! SAFETY: pointers are good for what the parent's safe wrappers have checked: `depth` rows of a panel, `depth`
+//! inputs for each instance, a whole panel of outputs.
+
+use super::{PLACED, PLAIN, Placement};
+
+/// `R` outputs from row `first` of a panel of `WIDTH` rows, for each of `N` instances: each output is one chain
+/// over k.
+#[inline(always)]
+unsafe fn chains<const N: usize, const R: usize, const WIDTH: usize>(
+    panel: *const f32,
+    first: usize,
+    depth: usize,
+    inputs: [*const f32; N],
+    start: *const f32,
+) -> [[f32; R]; N] {
+    // SAFETY: `start` holds a whole panel.
+    let begin = unsafe { *start.add(first).cast::<[f32; R]>() };
+    let mut sums = [begin; N];
+    for k in 0..depth {
+        // SAFETY: the panel has `depth` columns of `WIDTH`.
+        let column = unsafe { *panel.add(WIDTH * k + first).cast::<[f32; R]>() };
+        for n in 0..N {
+            // SAFETY: every instance has `depth` inputs.
+            let x = unsafe { *inputs[n].add(k) };
+            for r in 0..R {
+                sums[n][r] = column[r].mul_add(x, sums[n][r]);
+            }
+        }
+    }
+    sums
+}
+
+/// One panel of a product for `N` instances.
+pub(super) unsafe fn plain<const N: usize>(
+    panel: *const f32,
+    depth: usize,
+    inputs: [*const f32; N],
+    start: *const f32,
+    out: [*mut f32; N],
+) {
+    for first in [0, PLAIN / 2] {
+        // SAFETY: handed on from the caller.
+        let sums = unsafe { chains::<N, { PLAIN / 2 }, PLAIN>(panel, first, depth, inputs, start) };
+        for n in 0..N {
+            // SAFETY: `out` has room for a panel.
+            unsafe { *out[n].add(first).cast::<[f32; PLAIN / 2]>() = sums[n] };
+        }
+    }
+}
+
+/// One panel of vertices for `N` instances, turned about the vertical and moved before it is written.
+pub(super) unsafe fn placed<const N: usize>(
+    panel: *const f32,
+    depth: usize,
+    inputs: [*const f32; N],
+    start: *const f32,
+    places: [&Placement; N],
+    out: [*mut f32; N],
+) {
+    const HALF: usize = PLACED / 2;
+    for first in [0, HALF] {
+        // SAFETY: handed on from the caller.
+        let sums = unsafe { chains::<N, HALF, PLACED>(panel, first, depth, inputs, start) };
+        for n in 0..N {
+            let Placement { own, other, shift } = places[n];
+            let mut turned = [0.0; HALF];
+            for r in 0..HALF {
+                let across = sums[n][[r + 2, r, r.wrapping_sub(2)][r % 3]];
+                let moved = sums[n][r].mul_add(own[first + r], shift[first + r]);
+                turned[r] = across.mul_add(other[first + r], moved);
+            }
+            // SAFETY: `out` has room for a panel.
+            unsafe { *out[n].add(first).cast::<[f32; HALF]>() = turned };
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! A model in the layout that the kernels read.
+
+use crate::kernel::{Matrix, PLACED, PLAIN};
+use std::sync::Arc;
+use toile_assets::Model;
+
+/// A model's matrices in panels, ready to be multiplied with many instances at once.
+pub(crate) struct Packed {
+    pub model: Arc<Model>,
+    /// Body coefficients from centred canonical bones.
+    pub body: Matrix<PLAIN>,
+    /// `[A B₁ … B_N C₁ … C_N]` and the bias: the next latent vector from `[x y_{t−1} … y_{t−N} z₁ … z_N]`.
+    pub latent: Matrix<PLAIN>,
+    /// The order-0 model that starts the recursion.
+    pub start: Matrix<PLAIN>,
+    /// Vertices from latent vectors.
+    pub vertices: Matrix<PLACED>,
+    /// The farthest that one unit of each coefficient moves any vertex, m.
+    pub reach_m: Vec<f32>,
+}
+
+impl Packed {
+    pub fn new(model: Arc<Model>) -> Self {
+        let m = &*model;
+        let (d, b, entries) = (m.cloth_dims, m.body_dims, 12 * m.joints);
+        let history = b + d * m.b.len();
+        let mean: &[f32] = bytemuck::cast_slice(&m.cloth_mean);
+        let weight = |r: usize, k: usize| {
+            if k < b {
+                m.a[r * b + k]
+            } else if k < history {
+                let (i, k) = ((k - b) / d, (k - b) % d);
+                m.b[i][r * d + k]
+            } else {
+                let (i, k) = ((k - history) / 5, (k - history) % 5);
+                m.c[i][r * 5 + k]
+            }
+        };
+        let reach = |k: usize| {
+            let moved =
+                |v: usize| (0..3).map(|axis| m.cloth_basis[(3 * v + axis) * d + k].powi(2)).sum::<f32>();
+            (0..m.vertices).map(moved).fold(0.0, f32::max).sqrt()
+        };
+        Self {
+            body: Matrix::new(b, entries, |r, k| m.body_from_bones[r * entries + k], |_| 0.0),
+            latent: Matrix::new(d, history + 5 * m.c.len(), weight, |r| m.bias[r]),
+            start: Matrix::new(d, b, |r, k| m.a0[r * b + k], |r| m.bias0[r]),
+            vertices: Matrix::new(3 * m.vertices, d, |r, k| m.cloth_basis[r * d + k], |r| mean[r]),
+            reach_m: (0..d).map(reach).collect(),
+            model,
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! From latent vectors to vertices in the world.
+
+use super::Shard;
+use crate::angle::sin_cos;
+use crate::kernel::{self, Placement, Rows, RowsMut};
+use glam::DVec3;
+use toile_assets::RootFrame;
+
+/// Instances whose vertices are made together: their inputs, a panel of the basis and the cache lines that
+/// neighbouring panels share all stay in the first cache. Measured: 8, 16, 32, 64; 16 is fastest.
+const BLOCK: usize = 16;
+/// Panels of the basis that are used together: 600 kB at 64 dims.
+const PANELS: usize = 48;
+
+/// From where vertices are looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct View {
+    /// What vertices are relative to.
+    pub origin: DVec3,
+    /// Who looks, and how far off a vertex may be for each metre of distance, m.
+    pub viewer: Option<(DVec3, f32)>,
+}
+
+/// The turn and shift that bring a canonical garment into the world, relative to `origin`.
+pub(crate) fn placement(root: Option<&RootFrame>, origin: DVec3) -> Placement {
+    let Some(root) = root else { return Placement::NONE };
+    placed(sin_cos(root.heading), root, origin)
+}
+
+fn placed((sin, cos): (f64, f64), root: &RootFrame, origin: DVec3) -> Placement {
+    let shift = (root.position - origin).as_vec3();
+    Placement::new((sin as f32, cos as f32), shift.to_array())
+}
+
+impl Shard {
+    /// Vertices of all that are drawn, and normals where wanted.
+    pub fn draw(&mut self, view: &View, scratch: &mut [f32]) {
+        self.which.clear();
+        for i in 0..self.slots.len() {
+            let slot = &self.slots[i];
+            if slot.alive && slot.drawn && !slot.fresh {
+                self.which.push(i as u32);
+                self.cut(i, view);
+            }
+        }
+        // Instances of like depth share tiles; which share one changes no bit.
+        let depths = &self.depths;
+        self.which.sort_unstable_by_key(|i| std::cmp::Reverse(depths[*i as usize]));
+        let packed = &*self.packed;
+        let stride = packed.vertices.padded();
+        let inputs = Rows { data: &self.cut, stride: packed.latent.padded() };
+        // A part of the basis that fits the second cache serves all instances before the next part is fetched.
+        for first in (0..packed.vertices.panels()).step_by(PANELS) {
+            let panels = first..(first + PANELS).min(packed.vertices.panels());
+            for block in self.which.chunks(BLOCK) {
+                let mut out = RowsMut { data: &mut self.vertices, stride };
+                let (depths, places) = (&self.depths, &self.places);
+                let basis = &packed.vertices;
+                kernel::place(self.isa, basis, panels.clone(), inputs, depths, places, block, &mut out);
+                // While the last part is being made the block's vertices are still near.
+                if panels.end == packed.vertices.panels() && !self.normals.is_empty() {
+                    let vertices = Rows { data: &self.vertices, stride };
+                    let mut out = RowsMut { data: &mut self.normals, stride };
+                    kernel::normals(self.isa, &packed.model.triangles, vertices, block, scratch, &mut out);
+                }
+            }
+        }
+    }
+
+    /// Where the instance goes and how many coefficients it needs: the last ones are left out as long as no vertex
+    /// can be off by more than the tolerance, `Σ |yₖ|·reachₖ` over those left out.
+    fn cut(&mut self, i: usize, view: &View) {
+        let slot = &mut self.slots[i];
+        let root = slot.poses[slot.current].root;
+        let turned = match slot.root {
+            Some(tick) if tick.heading == root.heading => slot.turned,
+            _ => sin_cos(root.heading),
+        };
+        self.places[i] = placed(turned, &root, view.origin);
+        let by_distance =
+            view.viewer.map_or(0.0, |(at, per_metre)| (root.position - at).length() as f32 * per_metre);
+        let tolerance = slot.tolerance_m.max(by_distance);
+        let (d, padded) = (self.packed.latent.rows(), self.packed.latent.padded());
+        let shown = if self.plan.show >= 1.0 { &self.now } else { &self.between };
+        let shown = &shown[i * padded..i * padded + d];
+        let mut depth = d;
+        let mut bound = 0.0;
+        while depth > 0 {
+            let more = bound + shown[depth - 1].abs() * self.packed.reach_m[depth - 1];
+            if !(more <= tolerance) {
+                break;
+            }
+            bound = more;
+            depth -= 1;
+        }
+        slot.bound_m = bound;
+        self.depths[i] = depth as u16;
+        let cut = &mut self.cut[i * padded..i * padded + d];
+        cut[..depth].copy_from_slice(&shown[..depth]);
+        cut[depth..].fill(0.0);
+    }
+}

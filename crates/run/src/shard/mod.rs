@@ -1,0 +1,265 @@
+//! A few dozen instances of one model: the unit that a thread works on.
+//!
+//! Numbers of a kind lie together, a row per instance, so that the kernels take any of them in any order. A shard
+//! owns all it writes to; threads hand shards over whole.
+
+mod draw;
+mod tick;
+
+use crate::clock::Plan;
+use crate::kernel::{Buffer, Isa, Placement};
+use crate::packed::Packed;
+use crate::pose::{self, Pose};
+use crate::{Actor, Error};
+use glam::{Affine3A, Vec3};
+use std::sync::Arc;
+use toile_assets::{RootFrame, RootTracker};
+
+pub(crate) use draw::{View, placement};
+
+/// Longest history a model may have.
+pub(crate) const MAX_ORDER: usize = 5;
+
+/// What is particular to one instance.
+#[derive(Clone, Copy)]
+pub(crate) struct Slot {
+    pub alive: bool,
+    pub generation: u32,
+    /// Whether vertices are wanted.
+    pub drawn: bool,
+    /// How far a vertex may be off for the sake of speed, m.
+    pub tolerance_m: f32,
+    /// How far any vertex may be off as drawn last, m.
+    pub bound_m: f32,
+    pub tracker: RootTracker,
+    /// The pose at the end of the last step and the one to step to; `current` says which is the newer.
+    poses: [Pose; 2],
+    current: usize,
+    /// A pose has been given since the last step.
+    moved: bool,
+    /// A pose has ever been given.
+    posed: bool,
+    /// The next pose is not reached by moving there.
+    jumps: bool,
+    /// There is no latent state yet.
+    fresh: bool,
+    /// Ticks since the start, as far as they matter.
+    frames: usize,
+    /// The root at the latest tick, and sine and cosine of its heading.
+    root: Option<RootFrame>,
+    turned: (f64, f64),
+    /// Root displacement and turn of the latest ticks, latest first, each in the frame before it.
+    moves: [(Vec3, f32); MAX_ORDER],
+}
+
+impl Slot {
+    const EMPTY: Self = Self {
+        alive: false,
+        generation: 0,
+        drawn: true,
+        tolerance_m: 0.0,
+        bound_m: 0.0,
+        tracker: RootTracker::NEW,
+        poses: [Pose::NONE; 2],
+        current: 0,
+        moved: false,
+        posed: false,
+        jumps: true,
+        fresh: true,
+        frames: 0,
+        root: None,
+        turned: (0.0, 1.0),
+        moves: [(Vec3::ZERO, 0.0); MAX_ORDER],
+    };
+}
+
+/// What a shard has room for beside latent states.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Room {
+    Nothing,
+    Vertices,
+    Normals,
+}
+
+/// Instances of one model and all their numbers.
+pub(crate) struct Shard {
+    pub packed: Arc<Packed>,
+    pub isa: Isa,
+    pub slots: Vec<Slot>,
+    /// What the next step does.
+    pub plan: Plan,
+    /// Inputs clamped in the last step, and instances that have a state after it.
+    pub clamped: u32,
+    pub stepped: u32,
+    /// Centred canonical bones, or body coefficients: for each instance the two poses and one row for what is
+    /// between them at a tick.
+    bones: Buffer,
+    /// Length of such a row.
+    stride: usize,
+    /// Body coefficients as they come.
+    body: Buffer,
+    /// Inputs of the latent product: `[x y_{t−1} … y_{t−N} z₁ … z_N]`.
+    inputs: Buffer,
+    /// Latent vectors of the tick in progress, the latest and the one before.
+    next: Buffer,
+    now: Buffer,
+    before: Buffer,
+    /// What is shown where that is not the latest: between `before` and `now`.
+    between: Buffer,
+    /// What is drawn: what is shown, cut off where the tolerance allows.
+    cut: Buffer,
+    depths: Vec<u16>,
+    places: Vec<Placement>,
+    vertices: Buffer,
+    /// Empty unless wanted.
+    normals: Buffer,
+    /// Instances that take part in what is going on.
+    which: Vec<u32>,
+    /// Rows to multiply and rows to write.
+    pairs: Vec<(u32, u32)>,
+}
+
+impl Shard {
+    /// A shard of `count` places.
+    pub fn new(packed: Arc<Packed>, isa: Isa, count: usize, room: Room) -> Self {
+        let (d, b) = (packed.latent.padded(), packed.body.padded());
+        let drawn = if room == Room::Nothing { 0 } else { count };
+        let stride = packed.body.depth().max(packed.body.rows());
+        let with_normals = if room == Room::Normals { count } else { 0 };
+        Self {
+            isa,
+            slots: vec![Slot::EMPTY; count],
+            plan: Plan::NONE,
+            clamped: 0,
+            stepped: 0,
+            bones: Buffer::new(count * 3 * stride),
+            stride,
+            body: Buffer::new(count * b),
+            inputs: Buffer::new(count * packed.latent.depth()),
+            next: Buffer::new(count * d),
+            now: Buffer::new(count * d),
+            before: Buffer::new(count * d),
+            between: Buffer::new(count * d),
+            cut: Buffer::new(drawn * d),
+            depths: vec![0; drawn],
+            places: vec![Placement::NONE; drawn],
+            vertices: Buffer::new(drawn * packed.vertices.padded()),
+            normals: Buffer::new(with_normals * packed.vertices.padded()),
+            which: Vec::with_capacity(count),
+            pairs: Vec::with_capacity(count),
+            packed,
+        }
+    }
+
+    /// Takes a place: everything about who had it before is forgotten.
+    pub fn enter(&mut self, i: usize) {
+        self.slots[i] = Slot { alive: true, generation: self.slots[i].generation, ..Slot::EMPTY };
+    }
+
+    /// Gives a place back.
+    pub fn leave(&mut self, i: usize) {
+        self.slots[i].alive = false;
+        self.slots[i].generation = self.slots[i].generation.wrapping_add(1);
+    }
+
+    /// Forgets all history; the next step starts afresh.
+    pub fn reset(&mut self, i: usize) {
+        let slot = &mut self.slots[i];
+        (slot.frames, slot.root, slot.moved, slot.jumps, slot.fresh) = (0, None, false, true, true);
+        slot.moves = [(Vec3::ZERO, 0.0); MAX_ORDER];
+        slot.tracker = RootTracker::NEW;
+    }
+
+    /// The next pose is somewhere else: the garment keeps its shape and does not feel the way there.
+    pub fn teleport(&mut self, i: usize) {
+        let slot = &mut self.slots[i];
+        (slot.root, slot.moved, slot.jumps) = (None, false, true);
+        slot.tracker = RootTracker::NEW;
+    }
+
+    /// Takes a checked pose for the next step.
+    pub fn set_pose(&mut self, i: usize, actor: &Actor, bones: &[Affine3A], root: RootFrame) {
+        let packed = self.packed.clone();
+        let row = self.take_pose(i, Pose { root, is_coefficients: false });
+        pose::canonical(actor, &root, bones, &packed.model.bones_mean, row);
+    }
+
+    /// Takes checked body coefficients for the next step.
+    pub fn set_body(&mut self, i: usize, x: &[f32], root: RootFrame) {
+        self.take_pose(i, Pose { root, is_coefficients: true })[..x.len()].copy_from_slice(x);
+    }
+
+    /// Where the numbers of a new pose go.
+    fn take_pose(&mut self, i: usize, pose: Pose) -> &mut [f32] {
+        let slot = &mut self.slots[i];
+        // The first pose since the last step goes where the older one is; a second one corrects it.
+        if !slot.moved {
+            slot.current ^= 1;
+        }
+        slot.poses[slot.current] = pose;
+        // Between bones and coefficients there is nothing to interpolate.
+        let alike = slot.poses[slot.current ^ 1].is_coefficients == pose.is_coefficients;
+        slot.moved = !slot.jumps && alike;
+        (slot.posed, slot.jumps) = (true, false);
+        let at = (3 * i + slot.current) * self.stride;
+        &mut self.bones[at..at + self.stride]
+    }
+
+    /// The root frame that hips give, in the world.
+    pub fn root_from_hips(
+        &mut self,
+        i: usize,
+        actor: &Actor,
+        bones: &[Affine3A],
+    ) -> Result<RootFrame, Error> {
+        let hips = self.packed.model.hips.as_ref().ok_or(Error::NoHips)?;
+        let [root, left, right] = hips.points(bones).map(|p| actor.rotation * p);
+        let mut tracker = self.slots[i].tracker;
+        let (heading, _) = tracker.follow(left - right);
+        self.slots[i].tracker = tracker;
+        Ok(RootFrame { position: actor.position + root.as_dvec3(), heading })
+    }
+
+    /// The coefficients shown.
+    pub fn coefficients(&self, i: usize) -> &[f32] {
+        let d = self.packed.latent.padded();
+        &self.shown()[i * d..i * d + self.packed.latent.rows()]
+    }
+
+    /// The rows that are shown: the latest, or between two ticks.
+    fn shown(&self) -> &[f32] {
+        if self.plan.show >= 1.0 { &self.now } else { &self.between }
+    }
+
+    /// The body coefficients of the latest tick, after clamping.
+    pub fn body_coefficients(&self, i: usize) -> &[f32] {
+        let at = i * self.packed.latent.depth();
+        &self.inputs[at..at + self.packed.body.rows()]
+    }
+
+    /// Vertices as drawn last.
+    pub fn vertices(&self, i: usize) -> &[Vec3] {
+        let at = i * self.packed.vertices.padded();
+        bytemuck::cast_slice(&self.vertices[at..at + self.packed.vertices.rows()])
+    }
+
+    /// Coefficients that were drawn last.
+    pub fn drawn_dims(&self, i: usize) -> usize {
+        self.depths[i].into()
+    }
+
+    /// Normals as drawn last; empty where they are not wanted.
+    pub fn normals(&self, i: usize) -> &[Vec3] {
+        if self.normals.is_empty() {
+            return &[];
+        }
+        let at = i * self.packed.vertices.padded();
+        bytemuck::cast_slice(&self.normals[at..at + self.packed.vertices.rows()])
+    }
+
+    /// Where the instance's canonical frame is now; `None` before its first step.
+    pub fn root(&self, i: usize) -> Option<RootFrame> {
+        let slot = &self.slots[i];
+        (!slot.fresh).then(|| slot.poses[slot.current].root)
+    }
+}

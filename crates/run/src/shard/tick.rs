@@ -1,0 +1,231 @@
+//! One tick of the latent clock (de Aguiar et al. 2010, eq. 1, 5 and 6), for all instances of a shard at once.
+
+use super::Shard;
+use crate::angle::sin_cos;
+use crate::kernel::{self, Rows, RowsMut};
+use glam::{DVec3, Vec3};
+use toile_assets::{InputSet, RootFrame};
+
+impl Shard {
+    /// Does what the plan says: ticks, then what is shown between them.
+    pub fn step(&mut self) {
+        self.clamped = 0;
+        for tick in 0..self.plan.ticks {
+            self.tick(self.plan.share(tick));
+        }
+        self.start_newcomers();
+        self.show();
+        self.stepped = 0;
+        for slot in &mut self.slots {
+            slot.moved = false;
+            self.stepped += u32::from(slot.alive && !slot.fresh);
+        }
+    }
+
+    fn tick(&mut self, share: f64) {
+        self.which.clear();
+        self.which.extend((0..self.slots.len() as u32).filter(|i| {
+            let slot = &self.slots[*i as usize];
+            slot.alive && slot.posed
+        }));
+        self.read_body(share);
+        self.read_roots(share);
+        let (order, isa) = (self.packed.model.order, self.isa);
+        let (latent, start) = (&self.packed.latent, &self.packed.start);
+        let inputs = Rows { data: &self.inputs, stride: latent.depth() };
+        let mut next = RowsMut { data: &mut self.next, stride: latent.padded() };
+        let slots = &self.slots;
+        // The first frames have no history: the order-0 model starts the recursion (§6).
+        let is_starting = |i: &&u32| slots[**i as usize].frames < order;
+        self.pairs.clear();
+        self.pairs.extend(self.which.iter().filter(|i| !is_starting(i)).map(|i| (*i, *i)));
+        kernel::product(isa, latent, inputs, &self.pairs, &mut next);
+        if self.pairs.len() < self.which.len() {
+            self.pairs.clear();
+            self.pairs.extend(self.which.iter().filter(is_starting).map(|i| (*i, *i)));
+            kernel::product(isa, start, inputs, &self.pairs, &mut next);
+        }
+
+        // Rows of instances that do not take part hold nothing anyone reads.
+        std::mem::swap(&mut self.before, &mut self.now);
+        std::mem::swap(&mut self.now, &mut self.next);
+        for &i in &self.which {
+            self.slots[i as usize].frames += usize::from(self.slots[i as usize].frames < order);
+        }
+        self.remember();
+    }
+
+    /// `x = P(b − b̄)` at a share of the step, clamped to the certified box.
+    fn read_body(&mut self, share: f64) {
+        let packed = &*self.packed;
+        let (stride, padded) = (self.stride, packed.body.padded());
+        self.pairs.clear();
+        for &i in &self.which {
+            let slot = &self.slots[i as usize];
+            let mut row = 3 * i as usize + slot.current;
+            if share < 1.0 && slot.moved {
+                let poses = &mut self.bones[3 * i as usize * stride..][..3 * stride];
+                let (poses, between) = poses.split_at_mut(2 * stride);
+                let (first, second) = poses.split_at(stride);
+                let (old, new) = if slot.current == 1 { (first, second) } else { (second, first) };
+                let t = share as f32;
+                for k in 0..stride {
+                    between[k] = old[k] + t * (new[k] - old[k]);
+                }
+                row = 3 * i as usize + 2;
+            }
+            if slot.poses[slot.current].is_coefficients {
+                let x = &mut self.body[i as usize * padded..][..packed.body.rows()];
+                x.copy_from_slice(&self.bones[row * stride..][..x.len()]);
+            } else {
+                self.pairs.push((row as u32, i));
+            }
+        }
+        let bones = Rows { data: &self.bones, stride };
+        let mut body = RowsMut { data: &mut self.body, stride: padded };
+        kernel::product(self.isa, &packed.body, bones, &self.pairs, &mut body);
+        let InputSet { body_min, body_max, .. } = &packed.model.inputs;
+        for &i in &self.which {
+            let x = &self.body[i as usize * padded..][..packed.body.rows()];
+            let held = &mut self.inputs[i as usize * packed.latent.depth()..][..x.len()];
+            let (least, most) = (&body_min[..x.len()], &body_max[..x.len()]);
+            let mut clamped = 0;
+            for k in 0..x.len() {
+                let above = if x[k] < least[k] { least[k] } else { x[k] };
+                held[k] = if above > most[k] { most[k] } else { above };
+                clamped += u32::from(held[k] != x[k]);
+            }
+            self.clamped += clamped;
+        }
+    }
+
+    /// Root displacement and turn since the last tick, within the certified limits, and the features made of them.
+    fn read_roots(&mut self, share: f64) {
+        let model = &*self.packed.model;
+        let order = model.order;
+        let metas = self.packed.latent.depth() - 5 * model.c.len();
+        for &i in &self.which {
+            let slot = &mut self.slots[i as usize];
+            let new = slot.poses[slot.current].root;
+            let root = if share < 1.0 && slot.moved {
+                let old = slot.poses[slot.current ^ 1].root;
+                RootFrame {
+                    position: old.position + (new.position - old.position) * share,
+                    heading: old.heading + (new.heading - old.heading) * share,
+                }
+            } else {
+                new
+            };
+            let before = slot.root.replace(root).unwrap_or(root);
+            let turned = slot.turned;
+            slot.turned = sin_cos(root.heading);
+            let (kept, clamped) = root_move(&before, turned, &root, &model.inputs);
+            self.clamped += clamped;
+            slot.moves[..order].rotate_right(usize::from(order > 0));
+            if order > 0 {
+                slot.moves[0] = kept;
+            }
+            if !model.c.is_empty() {
+                let end = (i as usize + 1) * self.packed.latent.depth();
+                let begin = end - (self.packed.latent.depth() - metas);
+                write_features(&slot.moves[..order], self.inputs[begin..end].as_chunks_mut::<5>().0);
+            }
+        }
+    }
+
+    /// Makes the latest latent vector the first of the history.
+    fn remember(&mut self) {
+        let (d, padded) = (self.packed.latent.rows(), self.packed.latent.padded());
+        if self.packed.model.order == 0 {
+            return;
+        }
+        for &i in &self.which {
+            let begin = i as usize * self.packed.latent.depth() + self.packed.body.rows();
+            let history = &mut self.inputs[begin..begin + d * self.packed.model.order];
+            history.copy_within(..history.len() - d, d);
+            history[..d].copy_from_slice(&self.now[i as usize * padded..][..d]);
+        }
+    }
+
+    /// Instances that came between two ticks show the order-0 state of their pose until the next one.
+    fn start_newcomers(&mut self) {
+        self.which.clear();
+        self.which.extend((0..self.slots.len() as u32).filter(|i| {
+            let slot = &self.slots[*i as usize];
+            slot.alive && slot.posed && slot.fresh
+        }));
+        if self.which.is_empty() {
+            return;
+        }
+        let (d, padded) = (self.packed.latent.rows(), self.packed.latent.padded());
+        if self.plan.ticks == 0 {
+            let clamped = self.clamped;
+            self.read_body(1.0);
+            self.clamped = clamped;
+            let start = if self.packed.model.order == 0 { &self.packed.latent } else { &self.packed.start };
+            let inputs = Rows { data: &self.inputs, stride: self.packed.latent.depth() };
+            let mut now = RowsMut { data: &mut self.now, stride: padded };
+            self.pairs.clear();
+            self.pairs.extend(self.which.iter().map(|i| (*i, *i)));
+            kernel::product(self.isa, start, inputs, &self.pairs, &mut now);
+        }
+        for &i in &self.which {
+            let at = i as usize * padded;
+            // What came before the beginning is the beginning.
+            self.before[at..at + d].copy_from_slice(&self.now[at..at + d]);
+            self.slots[i as usize].fresh = false;
+        }
+    }
+
+    /// What is shown between the latest tick and the one before, where it is not the latest.
+    fn show(&mut self) {
+        let t = self.plan.show;
+        if t >= 1.0 {
+            return;
+        }
+        let padded = self.packed.latent.padded();
+        for (i, slot) in self.slots.iter().enumerate() {
+            if slot.alive && !slot.fresh {
+                let row = i * padded..(i + 1) * padded;
+                let (before, now) = (&self.before[row.clone()], &self.now[row.clone()]);
+                let between = &mut self.between[row];
+                for k in 0..padded {
+                    between[k] = before[k] + t * (now[k] - before[k]);
+                }
+            }
+        }
+    }
+}
+
+/// Displacement in the frame before, and turn, both held to the limits; and how many had to be.
+fn root_move(
+    before: &RootFrame,
+    (s, c): (f64, f64),
+    root: &RootFrame,
+    inputs: &InputSet,
+) -> ((Vec3, f32), u32) {
+    let d = root.position - before.position;
+    let delta = DVec3::new(c * d.x - s * d.z, d.y, c * d.z + s * d.x).as_vec3();
+    let flat = Vec3::new(delta.x, 0.0, delta.z);
+    let kept = flat.clamp_length_max(inputs.max_horizontal_m)
+        + Vec3::Y * delta.y.clamp(-inputs.max_vertical_m, inputs.max_vertical_m);
+    let turn = (root.heading - before.heading) as f32;
+    let kept_turn = turn.clamp(-inputs.max_turn, inputs.max_turn);
+    ((kept, kept_turn), u32::from(kept != delta) + u32::from(kept_turn != turn))
+}
+
+/// `z_{t−i, t−N}` for i = 0 … N−1: every displacement is relative to the oldest frame.
+fn write_features(moves: &[(Vec3, f32)], features: &mut [[f32; 5]]) {
+    let order = moves.len();
+    let (mut travel, mut heading) = (Vec3::ZERO, 0.0f32);
+    let (mut s, mut c) = (0.0f32, 1.0f32);
+    // From the oldest move to the latest: after `k` moves we stand at frame t − (order − k).
+    for k in 1..=order {
+        let (delta, turn) = moves[order - k];
+        travel += Vec3::new(c * delta.x + s * delta.z, delta.y, c * delta.z - s * delta.x);
+        heading += turn;
+        let (sin, cos) = sin_cos(f64::from(heading));
+        (s, c) = (sin as f32, cos as f32);
+        features[order - k] = [travel.x, travel.y, travel.z, s, (cos - 1.0) as f32];
+    }
+}

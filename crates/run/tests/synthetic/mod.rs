@@ -1,0 +1,140 @@
+//! Models made of noise: valid and certified, of any size, without training anything.
+#![allow(dead_code)]
+
+use glam::{Affine3A, DVec3, Quat, Vec3};
+use toile_assets::{Certificate, HipLine, InputSet, Model, ModelKind};
+
+/// Numbers that are the same everywhere (xorshift).
+pub struct Noise(pub u64);
+
+impl Noise {
+    /// Between −1 and 1.
+    pub fn next(&mut self) -> f32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    }
+}
+
+/// Size of a made-up model.
+#[derive(Clone, Copy)]
+pub struct Size {
+    pub vertices: usize,
+    pub joints: usize,
+    pub cloth_dims: usize,
+    pub body_dims: usize,
+    pub order: usize,
+}
+
+pub const SMALL: Size = Size { vertices: 53, joints: 5, cloth_dims: 21, body_dims: 11, order: 2 };
+pub const DRESS: Size = Size { vertices: 766, joints: 24, cloth_dims: 64, body_dims: 64, order: 2 };
+
+/// A tube of noise that swings: history matrices with norms 0.5 and 0.2, whose contraction a diagonal `P` proves.
+pub fn model(size: Size, seed: u64) -> Model {
+    let Size { vertices, joints, cloth_dims: d, body_dims: m, order } = size;
+    let mut noise = Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut many = |n: usize, scale: f32| (0..n).map(|_| scale * noise.next()).collect::<Vec<f32>>();
+    let width = 24.min(vertices / 2).max(2);
+    let triangles = (0..vertices.saturating_sub(width + 1))
+        .filter(|v| v % width != width - 1)
+        .flat_map(|v| {
+            let [a, b, c, e] = [v, v + 1, v + width, v + width + 1].map(|i| i as u32);
+            [[a, c, b], [b, c, e]]
+        })
+        .collect();
+    let cloth_mean = (0..vertices)
+        .map(|v| {
+            let (angle, height) = ((v % width) as f32 * 0.26, (v / width) as f32 * -0.03);
+            Vec3::new(0.3 * angle.cos(), height, 0.3 * angle.sin())
+        })
+        .collect();
+    // Columns of about unit length whose coefficients shrink, as PCA's do.
+    let cloth_basis = many(3 * vertices * d, (vertices as f32).recip().sqrt());
+    let shrink = |mut w: Vec<f32>| {
+        for (i, w) in w.iter_mut().enumerate() {
+            *w *= 0.9f32.powi((i / m) as i32);
+        }
+        w
+    };
+    let b = (0..order)
+        .map(|i| {
+            let mut w = many(d * d, 1.0);
+            let norm = w.iter().map(|w| w * w).sum::<f32>().sqrt();
+            let wanted = [0.5, 0.2, 0.1, 0.05, 0.02][i];
+            w.iter_mut().for_each(|w| *w *= wanted / norm);
+            w
+        })
+        .collect();
+    let n = order * d;
+    let mut p = vec![0.0; n * n];
+    for i in 0..n {
+        // |Σ Bᵢyᵢ|² ≤ (Σ bᵢ)(Σ bᵢ|yᵢ|²); these weights leave room at γ = 0.98.
+        p[i * n + i] = [1.0, 0.45, 0.24, 0.12, 0.05][i / d];
+    }
+    Model {
+        name: "noise".into(),
+        kind: ModelKind::C,
+        order,
+        fps: 30.0,
+        vertices,
+        triangles,
+        cloth_dims: d,
+        body_dims: m,
+        joints,
+        cloth_mean,
+        cloth_basis,
+        bones_mean: many(12 * joints, 0.1),
+        body_from_bones: many(m * 12 * joints, 0.2),
+        a: shrink(many(d * m, 0.05)),
+        b,
+        c: (0..order).map(|_| many(d * 5, 0.3)).collect(),
+        bias: many(d, 0.02),
+        a0: shrink(many(d * m, 0.05)),
+        bias0: many(d, 0.02),
+        hips: Some(HipLine {
+            joints: [0, 1, 2],
+            bind: [Vec3::Y, Vec3::new(0.1, 0.9, 0.0), Vec3::new(-0.1, 0.9, 0.0)],
+        }),
+        inputs: InputSet {
+            body_min: vec![-3.0; m],
+            body_max: vec![3.0; m],
+            max_horizontal_m: 0.3,
+            max_vertical_m: 0.2,
+            max_turn: 0.4,
+        },
+        certificate: Certificate { rho: 0.9, gamma: 0.98, p, travel_bound_m: vec![10.0; vertices] },
+        notes: Vec::new(),
+    }
+}
+
+/// The bones of wearer `who` at a time, relative to its actor: every joint sways about its own axis.
+pub fn bones(size: Size, who: usize, secs: f32) -> Vec<Affine3A> {
+    (0..size.joints)
+        .map(|j| {
+            let phase = who as f32 * 0.7 + j as f32 * 0.4;
+            // Hips first: they must not lie on their side.
+            let swing = if j < 3 { 0.1 } else { 0.5 };
+            let axis = Vec3::new((j as f32).cos(), 1.0, (j as f32).sin()).normalize();
+            let turn = Quat::from_axis_angle(axis, swing * (3.0 * secs + phase).sin());
+            Affine3A::from_rotation_translation(turn, Vec3::new(0.0, 0.02 * (2.0 * secs + phase).sin(), 0.0))
+        })
+        .collect()
+}
+
+/// Where wearer `who` is at a time: each walks its own circle.
+pub fn actor(who: usize, secs: f64) -> toile_run::Actor {
+    let angle = 0.3 * secs + who as f64;
+    toile_run::Actor {
+        position: DVec3::new(3.0 * angle.cos() + who as f64, 0.0, 3.0 * angle.sin()),
+        rotation: Quat::from_rotation_y(-angle as f32),
+    }
+}
+
+/// A number that changes when any bit of any value does (FNV-1a).
+pub fn digest(values: &[Vec3]) -> u64 {
+    values
+        .iter()
+        .flat_map(|v| v.to_array())
+        .fold(0xcbf2_9ce4_8422_2325, |h, v| (h ^ u64::from(v.to_bits())).wrapping_mul(0x0000_0100_0000_01b3))
+}
