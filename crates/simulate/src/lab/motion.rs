@@ -386,10 +386,10 @@ fn bessel_j0(x: f64) -> f64 {
 
 /// A narrow strip hung by one end, moved a little in one of its first modes: ω over √(g/L).
 pub fn hanging_chain() -> Result<Vec<Row>> {
-    let (length, cells) = (0.5, 60);
+    let (length, cells) = (0.5, 80);
     let mut rows = Vec::new();
     for (mode, reference) in [1.20241, 2.76004, 4.32686].into_iter().enumerate() {
-        let h = 1.0 / 300.0;
+        let h = 1.0 / 600.0;
         let width = length / cells as f64;
         let fabric = Fabric {
             stretch_warp: 2e4,
