@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use toile_assets::read::garment::{RestChoice, read_garment};
 use toile_assets::read::{bvh, gltf, obj};
-use toile_assets::{
+use toile_assets::{Attachment,
     Body, Certificate, Fabric, FrameReport, InputSet, Joint, Mesh, Model, ModelKind, Motion, RootFrame,
     Skeleton, Skin, Take, Transform, write,
 };
@@ -93,11 +93,27 @@ fn small_model() -> Model {
         inputs: InputSet {
             body_min: vec![-1.0],
             body_max: vec![1.0],
+            body_rate: vec![0.5],
+            body_std: vec![0.4],
+            body_reach: 2.0,
             max_horizontal_m: 0.1,
             max_vertical_m: 0.1,
             max_turn: 0.1,
         },
-        certificate: Certificate { rho: 0.5, gamma: 0.75, p: vec![1.0], travel_bound_m: vec![2.0; 3] },
+        certificate: Certificate {
+            rho: 0.5,
+            gamma: 0.75,
+            p: vec![1.0],
+            transient_gain: 1.0,
+            travel_bound_m: vec![2.0; 3],
+            travel_bound_rate_m: vec![1.5; 3],
+            training_travel_m: vec![0.5; 3],
+        },
+        attachment: Some(Attachment {
+            skin: Skin::from_rows([[(0, 1.0)]; 3]).unwrap(),
+            rest: vec![Vec3::ZERO; 3],
+        }),
+        hidden_triangles: vec![0, 2],
         notes: vec![],
     }
 }

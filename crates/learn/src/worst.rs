@@ -1,0 +1,209 @@
+//! The most hostile motion: the inputs that push one vertex as far as the certified bound allows.
+//!
+//! The response of a vertex along a direction is a sum over past inputs, so the worst input has, at every lag, the
+//! sign of its own coefficient. Running it through the shipped code shows how tight the bound is.
+
+use crate::Error;
+use crate::response::{Channel, Responses};
+use faer::linalg::solvers::Solve;
+use faer::{Mat, Side};
+use glam::{Affine3A, DVec3, Vec3};
+use std::sync::Arc;
+use toile_assets::{Model, RootFrame};
+use toile_run::{Stable, Tier};
+
+/// A motion that no one can make, and what it does.
+pub struct WorstCase {
+    /// The vertex that is pushed.
+    pub vertex: usize,
+    /// Bones, frame by frame.
+    pub bones: Vec<Vec<Affine3A>>,
+    /// Roots, frame by frame.
+    pub roots: Vec<RootFrame>,
+    /// The bound of that vertex, m.
+    pub bound_m: f64,
+    /// How far the shipped code carries it, m.
+    pub attained_m: f64,
+    /// The largest share of its own bound that any vertex reached on the way.
+    pub largest_share: f64,
+}
+
+/// Finds the input that pushes the vertex with the largest bound and runs it through the shipped code.
+pub fn worst_case(model: &Arc<Model>) -> Result<WorstCase, Error> {
+    let bounds = &model.certificate.travel_bound_m;
+    let vertex = (0..bounds.len()).max_by(|a, b| bounds[*a].total_cmp(&bounds[*b])).unwrap_or(0);
+    let r = Responses::new(model);
+    let (d, order) = (model.cloth_dims, model.order);
+    let rows = Mat::from_fn(3, d, |a, k| f64::from(model.cloth_basis[(3 * vertex + a) * d + k]));
+    // Enough steps that what is left out is under a percent.
+    let decay = (1.0 - model.certificate.rho).max(1e-3);
+    let windows = if order == 0 { 0 } else { ((7.0 / decay).ceil() as usize).clamp(60, 6000) };
+    let mut course = r.begin();
+    let mut driven: Vec<Mat<f64>> = Vec::with_capacity(windows);
+    for _ in 0..windows {
+        driven.push(&rows * r.driven(&course));
+        r.advance(&mut course);
+    }
+    let (started, still) = if order == 0 {
+        (&rows * &r.a0, vector(&rows, &r.start_centre))
+    } else {
+        (&rows * r.started(&course), vector(&rows, &r.centre(&course)))
+    };
+
+    let start_half = if order == 0 { &r.body_half } else { &r.start_half };
+    // Slack channels follow from the moves; only the real inputs can be chosen.
+    let chosen = model.body_dims + if model.c.is_empty() { 0 } else { 3 };
+
+    // Ascent over directions: push along n, look where that went, push there.
+    let mut best = (0.0, DVec3::Y);
+    for seed in [DVec3::X, DVec3::Y, DVec3::Z, DVec3::ONE, DVec3::new(1.0, -1.0, 1.0), DVec3::new(-1.0, 1.0, 1.0)] {
+        let mut n = seed.normalize();
+        for _ in 0..20 {
+            let sign = if still.dot(n) < 0.0 { -1.0 } else { 1.0 };
+            n *= sign;
+            let mut reached = still;
+            for w in &driven {
+                for (at, channel) in &r.channels[..chosen] {
+                    let g = column(w, *at);
+                    reached += match *channel {
+                        Channel::Box { half, .. } => g * half * g.dot(n).signum(),
+                        Channel::Disc { radius } => {
+                            let (x, z) = (g.dot(n), column(w, at + 1).dot(n));
+                            let length = x.hypot(z).max(1e-300);
+                            (g * x + column(w, at + 1) * z) * (radius / length)
+                        }
+                    };
+                }
+            }
+            for (c, half) in start_half.iter().enumerate() {
+                let g = column(&started, c);
+                reached += g * *half * g.dot(n).signum();
+            }
+            if reached.length() > best.0 {
+                best = (reached.length(), reached.normalize_or_zero());
+            }
+            let next = reached.normalize_or_zero();
+            if next.dot(n) > 1.0 - 1e-12 {
+                break;
+            }
+            n = next;
+        }
+    }
+    let n = best.1;
+    let pick = |g: f64, half: f64| if g < 0.0 { -half } else { half };
+    let mut bodies: Vec<Vec<f64>> = Vec::new();
+    let mut moves: Vec<(DVec3, f64)> = Vec::new();
+    let extreme = |w: &Mat<f64>, from: usize| -> Vec<f64> {
+        (0..model.body_dims)
+            .map(|k| r.body_centre[k] + pick(column(w, from + k).dot(n), r.body_half[k]))
+            .collect()
+    };
+    // Frame 0 is the oldest of the start: block i of the memory is i frames before the latest start frame.
+    for f in 0..order.max(1) {
+        let block = if order == 0 { 0 } else { (order - 1 - f) * model.body_dims };
+        bodies.push(extreme(&started, block));
+        let edge = order * model.body_dims + 4 * f.saturating_sub(1);
+        moves.push(match f > 0 && !model.c.is_empty() {
+            true => root_move(&started, edge, n, &r, model.body_dims),
+            false => (DVec3::ZERO, 0.0),
+        });
+    }
+    for w in driven.iter().rev() {
+        bodies.push(extreme(w, 0));
+        moves.push(match model.c.is_empty() {
+            true => (DVec3::ZERO, 0.0),
+            false => root_move(w, model.body_dims, n, &r, model.body_dims),
+        });
+    }
+    let bones_of = Inverse::new(model)?;
+    let mut roots: Vec<RootFrame> = Vec::new();
+    let mut bones = Vec::new();
+    for (x, (delta, turn)) in bodies.iter().zip(&moves) {
+        let before = roots.last().copied().unwrap_or(RootFrame { position: DVec3::ZERO, heading: 0.0 });
+        let moved = RootFrame { position: DVec3::ZERO, ..before }.world_from_canonical(*delta);
+        let root = RootFrame { position: before.position + moved, heading: before.heading + turn };
+        bones.push(bones_of.bones(x, &root));
+        roots.push(root);
+    }
+    let mut case =
+        WorstCase { vertex, bones, roots, bound_m: f64::from(bounds[vertex]), attained_m: 0.0, largest_share: 0.0 };
+    case.run(model);
+    Ok(case)
+}
+
+impl WorstCase {
+    fn run(&mut self, model: &Arc<Model>) {
+        let mut garment = Stable::new(model.clone());
+        let mut out = vec![Vec3::ZERO; model.vertices];
+        for (bones, root) in self.bones.iter().zip(&self.roots) {
+            garment.step(bones, root);
+            garment.positions(&mut out);
+            for (v, p) in out.iter().enumerate() {
+                let canonical = root.canonical_from_world(p.as_dvec3());
+                let travel = canonical.distance(model.cloth_mean[v].as_dvec3());
+                if v == self.vertex {
+                    self.attained_m = self.attained_m.max(travel);
+                }
+                let share = travel / f64::from(model.certificate.travel_bound_m[v]).max(1e-12);
+                self.largest_share = self.largest_share.max(share);
+            }
+        }
+    }
+}
+
+fn column(w: &Mat<f64>, c: usize) -> DVec3 {
+    DVec3::new(w[(0, c)], w[(1, c)], w[(2, c)])
+}
+
+fn vector(rows: &Mat<f64>, y: &[f64]) -> DVec3 {
+    let v = crate::response::times(rows.as_ref(), y);
+    DVec3::new(v[0], v[1], v[2])
+}
+
+/// Columns x, z, y, turn from `at` on, each pushed along `n`.
+fn root_move(w: &Mat<f64>, at: usize, n: DVec3, r: &Responses<'_>, body: usize) -> (DVec3, f64) {
+    let half = |k: usize| match r.channels[body + k].1 {
+        Channel::Box { half, .. } => half,
+        Channel::Disc { radius } => radius,
+    };
+    let g: [f64; 4] = std::array::from_fn(|k| column(w, at + k).dot(n));
+    let flat = g[0].hypot(g[1]).max(1e-300);
+    let delta = DVec3::new(g[0] / flat * half(0), g[2].signum() * half(1), g[1] / flat * half(0));
+    (delta, g[3].signum() * half(2))
+}
+
+/// Bones that give wanted body coefficients.
+struct Inverse<'a> {
+    model: &'a Model,
+    /// `Pᵀ(PPᵀ)⁻¹`.
+    right: Mat<f64>,
+}
+
+impl<'a> Inverse<'a> {
+    fn new(model: &'a Model) -> Result<Self, Error> {
+        let p = crate::response::from_rows(model.body_dims, 12 * model.joints, &model.body_from_bones);
+        let mut gram = &p * p.transpose();
+        let scale = gram.norm_max().max(1e-300);
+        (0..gram.nrows()).for_each(|k| gram[(k, k)] += 1e-13 * scale);
+        let factor =
+            gram.llt(Side::Lower).map_err(|e| Error::Numerical(format!("the body's own directions: {e:?}")))?;
+        Ok(Self { model, right: factor.solve(&p).transpose().to_owned() })
+    }
+
+    fn bones(&self, x: &[f64], root: &RootFrame) -> Vec<Affine3A> {
+        let entries = crate::response::times(self.right.as_ref(), x);
+        let entries: Vec<f64> =
+            entries.iter().zip(&self.model.bones_mean).map(|(e, m)| e + f64::from(*m)).collect();
+        let turn = glam::DMat3::from_rotation_y(root.heading);
+        entries
+            .as_chunks::<12>()
+            .0
+            .iter()
+            .map(|e| {
+                let linear = turn * glam::DMat3::from_cols_array(&std::array::from_fn(|k| e[k]));
+                let at = turn * DVec3::new(e[9], e[10], e[11]) + root.position;
+                Affine3A { matrix3: linear.as_mat3().into(), translation: at.as_vec3().into() }
+            })
+            .collect()
+    }
+}
