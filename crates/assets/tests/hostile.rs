@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use toile_assets::read::garment::{RestChoice, read_garment};
 use toile_assets::read::{bvh, gltf, obj};
-use toile_assets::{Attachment,
-    Body, Certificate, Fabric, FrameReport, InputSet, Joint, Mesh, Model, ModelKind, Motion, RootFrame,
-    Skeleton, Skin, Take, Transform, write,
+use toile_assets::{
+    Attachment, Body, Certificate, Fabric, FrameReport, InputSet, Joint, Mesh, Model, ModelKind, Motion,
+    RootFrame, Skeleton, Skin, Take, Transform, write,
 };
 
 /// A format: a sound file of it and what reads it. The reader's result only has to be an error or a value.

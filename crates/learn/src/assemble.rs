@@ -111,7 +111,8 @@ impl Parts<'_> {
             .fold(0.0, f64::max);
         let margin = self.settings.input_margin;
         let widen = 1.0 + 2.0 * margin;
-        let narrow = |v: Vec<f64>, factor: f64| -> Vec<f32> { v.iter().map(|x| (factor * x) as f32).collect() };
+        let narrow =
+            |v: Vec<f64>, factor: f64| -> Vec<f32> { v.iter().map(|x| (factor * x) as f32).collect() };
         InputSet {
             body_min: lo.iter().zip(&hi).map(|(l, h)| (l - margin * (h - l)) as f32).collect(),
             body_max: lo.iter().zip(&hi).map(|(l, h)| (h + margin * (h - l)) as f32).collect(),

@@ -29,8 +29,6 @@ pub(crate) struct Travel {
     pub boxed: Vec<f32>,
     /// For inputs that also keep the rate limits.
     pub rated: Vec<f32>,
-    /// Steps that were added up one by one.
-    pub lags: usize,
 }
 
 /// Half a sphere of directions on the faces of a cube, `grid` to an edge, and the cosine of the largest gap.
@@ -44,7 +42,8 @@ pub(crate) fn directions(grid: usize) -> (Vec<[f64; 3]>, f64) {
                 (n[face], n[(face + 1) % 3], n[(face + 2) % 3]) = (1.0, at(i), at(j));
                 let length = n.iter().map(|v| v * v).sum::<f64>().sqrt();
                 let n = n.map(|v| v / length);
-                let same = |m: &[f64; 3]| m.iter().zip(&n).map(|(a, b)| a * b).sum::<f64>().abs() > 1.0 - 1e-12;
+                let same =
+                    |m: &[f64; 3]| m.iter().zip(&n).map(|(a, b)| a * b).sum::<f64>().abs() > 1.0 - 1e-12;
                 if !all.iter().any(same) {
                     all.push(n);
                 }
@@ -62,7 +61,7 @@ pub(crate) fn travel_bound(model: &Model, p: Option<&Llt<f64>>) -> Result<Travel
     let responses = Responses::new(model);
     let all: Vec<usize> = (0..model.vertices).collect();
     let (coarse, coarse_cosine) = directions(3);
-    let (sums, lags) = sums(&responses, p, &all, &coarse, coarse_cosine)?;
+    let sums = sums(&responses, p, &all, &coarse, coarse_cosine)?;
     let mut boxed: Vec<f64> = sums.iter().map(|s| s.0).collect();
     let mut rated: Vec<f64> = sums.iter().map(|s| s.1).collect();
     // The worst vertices decide what is said about the model: look at them from all sides.
@@ -75,7 +74,7 @@ pub(crate) fn travel_bound(model: &Model, p: Option<&Llt<f64>>) -> Result<Travel
             if bounds[group[0]] <= best {
                 break;
             }
-            let (refined, _) = self::sums(&responses, p, group, &fine, fine_cosine)?;
+            let refined = self::sums(&responses, p, group, &fine, fine_cosine)?;
             for (v, sum) in group.iter().zip(refined) {
                 bounds[*v] = bounds[*v].min(if which == 0 { sum.0 } else { sum.1 });
                 best = best.max(bounds[*v]);
@@ -83,7 +82,7 @@ pub(crate) fn travel_bound(model: &Model, p: Option<&Llt<f64>>) -> Result<Travel
         }
     }
     let finish = |v: Vec<f64>| v.into_iter().map(|b| (b * ROUNDING + 1e-5) as f32).collect();
-    Ok(Travel { boxed: finish(boxed), rated: finish(rated), lags })
+    Ok(Travel { boxed: finish(boxed), rated: finish(rated) })
 }
 
 /// One vertex's sums along every direction.
@@ -106,7 +105,7 @@ fn sums(
     vertices: &[usize],
     directions: &[[f64; 3]],
     cosine: f64,
-) -> Result<(Vec<(f64, f64)>, usize), Error> {
+) -> Result<Vec<(f64, f64)>, Error> {
     let model = r.model;
     let (d, order) = (model.cloth_dims, model.order);
     let basis = |v: usize| Mat::from_fn(3, d, |axis, k| model.cloth_basis[(3 * v + axis) * d + k]);
@@ -133,7 +132,7 @@ fn sums(
         .collect();
     let Some(p) = p.filter(|_| order > 0) else {
         let worst = |s: &Sums| s.along.iter().map(|a| a.1).fold(0.0, f64::max) / cosine;
-        return Ok((all.iter().map(|s| (worst(s), worst(s))).collect(), 0));
+        return Ok(all.iter().map(|s| (worst(s), worst(s))).collect());
     };
 
     let mut tail = Tail::new(r);
@@ -183,7 +182,7 @@ fn sums(
                 (boxed / cosine, rated.min(boxed) / cosine)
             })
             .collect();
-        return Ok((out, lags));
+        return Ok(out);
     }
 }
 
@@ -404,7 +403,8 @@ mod tests {
         };
         for _ in 0..50 {
             let phase = random();
-            let g: [f32; LAGS] = std::array::from_fn(|l| (0.4 * l as f32 + phase).sin() * 0.97f32.powi(l as i32));
+            let g: [f32; LAGS] =
+                std::array::from_fn(|l| (0.4 * l as f32 + phase).sin() * 0.97f32.powi(l as i32));
             let (half, rate) = (1.0, 0.15);
             let mut totals = [0.0; 4];
             add_blocks(&mut totals, &g, half, rate);

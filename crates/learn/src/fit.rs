@@ -166,7 +166,8 @@ impl Normal {
         let n = self.windows as f64;
         // Without a bias nothing is centred.
         let mean = if self.layout.paper { 0.0 } else { 1.0 };
-        let centred = |i: usize, j: usize| self.gram[(i, j)] - mean * self.feature_sum[i] * self.feature_sum[j] / n;
+        let centred =
+            |i: usize, j: usize| self.gram[(i, j)] - mean * self.feature_sum[i] * self.feature_sum[j] / n;
         let penalty = self.penalty(ridge);
         let d = self.layout.cloth;
         let mut weights = fixed.map_or_else(|| Mat::zeros(d, self.layout.features()), |f| f.weights.clone());

@@ -104,7 +104,11 @@ mod tests {
             for side in 0..sides {
                 let angle = side as f32 / sides as f32 * std::f32::consts::TAU;
                 let down = ring as f32 / rings as f32 * 2.7;
-                positions.push(Vec3::new(down.sin().max(0.4) * angle.cos(), down.cos(), down.sin().max(0.4) * angle.sin()));
+                positions.push(Vec3::new(
+                    down.sin().max(0.4) * angle.cos(),
+                    down.cos(),
+                    down.sin().max(0.4) * angle.sin(),
+                ));
             }
         }
         let at = |ring: u32, side: u32| if ring == 0 { 0 } else { 1 + (ring - 1) * sides + side % sides };

@@ -5,6 +5,7 @@
 //! [`evaluate()`] scores a model by free runs through the very code that ships.
 
 mod assemble;
+mod baseline;
 mod body_space;
 mod bound;
 mod certify;
@@ -12,19 +13,24 @@ mod cloth_space;
 mod evaluate;
 mod fit;
 mod hidden;
+mod histogram;
 mod liveliness;
+mod penetration;
 mod refine;
 mod response;
 mod rollout;
 mod sequence;
 mod settings;
+mod settling;
 mod source;
 mod train;
 mod worst;
 
-pub use evaluate::{ClipScore, Evaluation, evaluate};
+pub use baseline::{Baselines, baselines};
+pub use evaluate::{ClipScore, Evaluation, SettlingSummary, evaluate};
 pub use hidden::hidden_triangles;
 pub use settings::{Error, Settings};
+pub use settling::Settling;
 pub use source::{TakeFiles, TakeSource};
-pub use train::{Training, Tried, train};
+pub use train::{Lowered, Training, Tried, train};
 pub use worst::{WorstCase, worst_case};

@@ -37,7 +37,12 @@ impl Segments {
         let mut places: Vec<(usize, usize)> = Vec::new();
         for (i, s) in sequences.iter().enumerate() {
             let last = s.len().saturating_sub(horizon);
-            places.extend((layout.order..=last).step_by(stride).filter(|_| s.len() >= horizon + layout.order).map(|t| (i, t)));
+            places.extend(
+                (layout.order..=last)
+                    .step_by(stride)
+                    .filter(|_| s.len() >= horizon + layout.order)
+                    .map(|t| (i, t)),
+            );
         }
         let keep = places.len().div_ceil(limit.max(1)).max(1);
         let places: Vec<(usize, usize)> = places.into_iter().step_by(keep).collect();

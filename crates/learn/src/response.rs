@@ -92,7 +92,8 @@ impl<'a> Responses<'a> {
                 let radius = (1..steps).map(|k| tilt(k) * horizontal).sum();
                 cosine_centre[i] = 0.5 * (whole.min(std::f64::consts::PI).cos() - 1.0);
                 channels.push((columns, Channel::Disc { radius }));
-                channels.push((columns + 2, Channel::Box { half: whole - whole.sin().min(whole), rate: None }));
+                channels
+                    .push((columns + 2, Channel::Box { half: whole - whole.sin().min(whole), rate: None }));
                 channels.push((columns + 3, Channel::Box { half: -cosine_centre[i], rate: None }));
                 columns += 4;
             }

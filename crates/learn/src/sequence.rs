@@ -36,7 +36,12 @@ impl Sequence {
 
 /// Root frames of a clip's frames `from..at` followed by its stop's. The stop's heading was unwrapped on its own,
 /// so it may be whole turns away from the clip's.
-pub(crate) fn joined_roots(plain: &[RootFrame], from: usize, at: usize, stop: &[RootFrame]) -> Vec<RootFrame> {
+pub(crate) fn joined_roots(
+    plain: &[RootFrame],
+    from: usize,
+    at: usize,
+    stop: &[RootFrame],
+) -> Vec<RootFrame> {
     let mut roots = plain[from..at].to_vec();
     let turns = ((plain[at].heading - stop[0].heading) / TAU).round() * TAU;
     roots.extend(stop.iter().map(|r| RootFrame { heading: r.heading + turns, ..*r }));

@@ -84,14 +84,18 @@ pub(crate) fn heads<S: TakeSource + ?Sized>(joints: usize, source: &S) -> Result
             faults.push(format!("`{name}` has {} joints, the body {joints}", t.joints));
         }
         if t.fps != first.fps {
-            faults.push(format!("`{name}` runs at {} frames per second, `{}` at {}", t.fps, first.clip, first.fps));
+            faults.push(format!(
+                "`{name}` runs at {} frames per second, `{}` at {}",
+                t.fps, first.clip, first.fps
+            ));
         }
         for key in ["body", "garment", "fabric", "version"] {
             let note = |take: &Take| take.notes.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
             if let (Some(ours), Some(theirs)) = (note(&t), note(&first))
                 && ours != theirs
             {
-                faults.push(format!("`{name}` was made with {key} `{ours}`, `{}` with `{theirs}`", first.clip));
+                faults
+                    .push(format!("`{name}` was made with {key} `{ours}`, `{}` with `{theirs}`", first.clip));
             }
         }
         heads.push(Head { clip: t.clip.clone(), stop_frame: t.stop_frame, frames: t.len() });

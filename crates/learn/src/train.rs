@@ -64,7 +64,11 @@ pub struct Lowered {
 const LEAD: usize = 15;
 
 /// Learns a garment from its takes on `body`.
-pub fn train<S: TakeSource + ?Sized>(body: &Body, source: &S, settings: &Settings) -> Result<Training, Error> {
+pub fn train<S: TakeSource + ?Sized>(
+    body: &Body,
+    source: &S,
+    settings: &Settings,
+) -> Result<Training, Error> {
     let (heads, first) = heads(body.skeleton.len(), source)?;
     let mut remarks = Vec::new();
     // Spaces come from the plain takes, motion from all of them (§7, two-step training).
@@ -87,7 +91,8 @@ pub fn train<S: TakeSource + ?Sized>(body: &Body, source: &S, settings: &Setting
         }
     }
     if pose.from_bones.nrows() == 0 {
-        remarks.push("the body stands still in every take: the model is of order 0 and holds one shape".into());
+        remarks
+            .push("the body stands still in every take: the model is of order 0 and holds one shape".into());
         settings.kind = ModelKind::A;
         pose.from_bones = Mat::zeros(1, 12 * body.skeleton.len());
     }
@@ -392,10 +397,10 @@ fn best(tried: &[Tried]) -> Tried {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use std::sync::Arc;
-    use toile_run::{Stable, Tier};
     use glam::{Affine3A, DVec3, Mat3A, Quat, Vec3};
+    use std::sync::Arc;
     use toile_assets::{FrameReport, Joint, Mesh, RootFrame, Skeleton, Skin, Transform};
+    use toile_run::{Stable, Tier};
 
     /// Settings for small worlds: no refinement, no search for hidden triangles.
     pub(crate) fn quick() -> Settings {

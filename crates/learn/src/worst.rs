@@ -56,7 +56,9 @@ pub fn worst_case(model: &Arc<Model>) -> Result<WorstCase, Error> {
 
     // Ascent over directions: push along n, look where that went, push there.
     let mut best = (0.0, DVec3::Y);
-    for seed in [DVec3::X, DVec3::Y, DVec3::Z, DVec3::ONE, DVec3::new(1.0, -1.0, 1.0), DVec3::new(-1.0, 1.0, 1.0)] {
+    for seed in
+        [DVec3::X, DVec3::Y, DVec3::Z, DVec3::ONE, DVec3::new(1.0, -1.0, 1.0), DVec3::new(-1.0, 1.0, 1.0)]
+    {
         let mut n = seed.normalize();
         for _ in 0..20 {
             let sign = if still.dot(n) < 0.0 { -1.0 } else { 1.0 };
@@ -125,8 +127,14 @@ pub fn worst_case(model: &Arc<Model>) -> Result<WorstCase, Error> {
         bones.push(bones_of.bones(x, &root));
         roots.push(root);
     }
-    let mut case =
-        WorstCase { vertex, bones, roots, bound_m: f64::from(bounds[vertex]), attained_m: 0.0, largest_share: 0.0 };
+    let mut case = WorstCase {
+        vertex,
+        bones,
+        roots,
+        bound_m: f64::from(bounds[vertex]),
+        attained_m: 0.0,
+        largest_share: 0.0,
+    };
     case.run(model);
     Ok(case)
 }
@@ -185,8 +193,9 @@ impl<'a> Inverse<'a> {
         let mut gram = &p * p.transpose();
         let scale = gram.norm_max().max(1e-300);
         (0..gram.nrows()).for_each(|k| gram[(k, k)] += 1e-13 * scale);
-        let factor =
-            gram.llt(Side::Lower).map_err(|e| Error::Numerical(format!("the body's own directions: {e:?}")))?;
+        let factor = gram
+            .llt(Side::Lower)
+            .map_err(|e| Error::Numerical(format!("the body's own directions: {e:?}")))?;
         Ok(Self { model, right: factor.solve(&p).transpose().to_owned() })
     }
 
