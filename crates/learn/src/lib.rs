@@ -32,5 +32,5 @@ pub use hidden::hidden_triangles;
 pub use settings::{Error, Settings};
 pub use settling::Settling;
 pub use source::{TakeFiles, TakeSource};
-pub use train::{Lowered, Training, Tried, train};
+pub use train::{Lowered, Prepared, Training, Tried, train};
 pub use worst::{WorstCase, worst_case};

@@ -22,9 +22,12 @@ impl Sequence {
         self.roots.len()
     }
 
-    /// The same sequence in fewer dimensions; both spaces are nested.
+    /// The same sequence in fewer dimensions (both spaces are nested), or with rows of zeros where there are not
+    /// enough.
     pub fn truncated(&self, body: usize, cloth: usize) -> Self {
-        let top = |m: MatRef<'_, f64>, rows: usize| m.subrows(0, rows).to_owned();
+        let top = |m: MatRef<'_, f64>, rows: usize| {
+            Mat::from_fn(rows, m.ncols(), |r, c| if r < m.nrows() { m[(r, c)] } else { 0.0 })
+        };
         Self {
             y: top(self.y.as_ref(), cloth),
             x: top(self.x.as_ref(), body),

@@ -69,93 +69,138 @@ pub fn train<S: TakeSource + ?Sized>(
     source: &S,
     settings: &Settings,
 ) -> Result<Training, Error> {
-    let (heads, first) = heads(body.skeleton.len(), source)?;
-    let mut remarks = Vec::new();
-    // Spaces come from the plain takes, motion from all of them (§7, two-step training).
-    let mut plain: Vec<usize> = (0..heads.len()).filter(|&i| heads[i].stop_frame.is_none()).collect();
-    if plain.is_empty() {
-        plain = (0..heads.len()).collect();
-    }
-    let mut settings = settings.clone();
-    let order = if settings.kind == ModelKind::A { 0 } else { settings.order };
-    reduce_dims(&heads, order, &mut settings, &mut remarks);
-    let mut cloth =
-        ClothSpace::new(source, &plain, first.vertices, settings.cloth_dims, settings.chunk_frames)?;
-    let mut pose = BodySpace::new(body, source, &plain, settings.body_dims)?;
-    for (name, got, asked) in [
-        ("cloth", cloth.basis.ncols(), settings.cloth_dims),
-        ("body", pose.from_bones.nrows(), settings.body_dims),
-    ] {
-        if got < asked && got > 0 {
-            remarks.push(format!("{name} dims reduced from {asked} to {got}: the frames span no more"));
-        }
-    }
-    if pose.from_bones.nrows() == 0 {
-        remarks
-            .push("the body stands still in every take: the model is of order 0 and holds one shape".into());
-        settings.kind = ModelKind::A;
-        pose.from_bones = Mat::zeros(1, 12 * body.skeleton.len());
-    }
-    if cloth.basis.ncols() == 0 {
-        remarks.push("the garment stands still in every take".into());
-        cloth.basis = Mat::from_fn(3 * first.vertices, 1, |r, _| f64::from(u8::from(r == 0)));
-    }
-    let (d, m) = (cloth.basis.ncols(), pose.from_bones.nrows());
-    let (sequences, training_travel_m) = project(source, &heads, &cloth, &pose)?;
-    let trainer = Trainer {
-        layout: Layout::new(&settings, m, d),
-        settings: &settings,
-        heads: &heads,
-        sequences: &sequences,
-        vertices: first.vertices,
-        fps: first.fps,
-    };
-    let (choice, tried) = trainer.choose()?;
-    let all: Vec<usize> = (0..heads.len()).collect();
-    let fitted = trainer.fit(&all, choice)?;
-    let mut model = Parts { body, first: &first, settings: &settings, cloth: &cloth, pose: &pose }.model(
-        &trainer.layout,
-        &fitted.fit,
-        &fitted.start,
-        &sequences,
-    );
-    model.certificate = certify(&model, training_travel_m)?;
-    model.verify_certificate().map_err(Error::Numerical)?;
-    model.attachment = attachment(body, &first, &mut remarks);
+    let mut training = Prepared::new(body, source, settings)?.train(settings)?;
     if settings.hidden_frames > 0 {
-        model.hidden_triangles = hidden_triangles(body, source, settings.hidden_frames)?;
+        training.model.hidden_triangles = hidden_triangles(body, source, settings.hidden_frames)?;
+        training.model.notes.push(("hidden_frames".into(), settings.hidden_frames.to_string()));
     }
-    let lowered = match fitted.rho_before >= 1.0 {
-        true => trainer.lower_dims(&fitted)?,
-        false => None,
-    };
-    let mut notes = vec![
-        ("takes", heads.len().to_string()),
-        ("windows", fitted.windows.to_string()),
-        ("ridge", choice.ridge.to_string()),
-        ("refined_over_frames", choice.horizon.to_string()),
-        ("rho_before", fitted.rho_before.to_string()),
-        ("hidden_frames", settings.hidden_frames.to_string()),
-        ("form", if settings.paper { "printed" } else { "with bias" }.to_string()),
-    ];
-    for key in ["garment", "fabric"] {
-        notes.extend(first.notes.iter().filter(|(k, _)| k == key).map(|(_, v)| (key, v.clone())));
+    Ok(training)
+}
+
+/// Takes brought into their spaces: what every model of them shares, whatever its kind, order and dimensions.
+pub struct Prepared<'a> {
+    body: &'a Body,
+    first: Take,
+    heads: Vec<Head>,
+    cloth: ClothSpace,
+    pose: BodySpace,
+    sequences: Vec<Sequence>,
+    travel_m: Vec<f32>,
+    attachment: Option<Attachment>,
+    remarks: Vec<String>,
+}
+
+impl<'a> Prepared<'a> {
+    /// Finds the spaces, with as many dimensions as the settings ask for, and projects every take.
+    pub fn new<S: TakeSource + ?Sized>(
+        body: &'a Body,
+        source: &S,
+        settings: &Settings,
+    ) -> Result<Self, Error> {
+        let (heads, first) = heads(body.skeleton.len(), source)?;
+        let mut remarks = Vec::new();
+        // Spaces come from the plain takes, motion from all of them (§7, two-step training).
+        let mut plain: Vec<usize> = (0..heads.len()).filter(|&i| heads[i].stop_frame.is_none()).collect();
+        if plain.is_empty() {
+            plain = (0..heads.len()).collect();
+        }
+        let (cloth_dims, body_dims) = (settings.cloth_dims.max(1), settings.body_dims.max(1));
+        let cloth = ClothSpace::new(source, &plain, first.vertices, cloth_dims, settings.chunk_frames)?;
+        let pose = BodySpace::new(body, source, &plain, body_dims)?;
+        let (sequences, travel_m) = project(source, &heads, &cloth, &pose)?;
+        let attachment = attachment(body, &first, &mut remarks);
+        Ok(Self { body, first, heads, cloth, pose, sequences, travel_m, attachment, remarks })
     }
-    if let Some(held) = tried.iter().find(|t| (t.ridge, t.horizon) == (choice.ridge, choice.horizon)) {
-        notes.push(("held_out_rms_cm", format!("{:.3}", held.rms_cm)));
-        notes.push(("held_out_liveliness", format!("{:.3}", held.liveliness)));
+
+    /// The garment's weights, as it hangs on the body.
+    pub fn attachment(&self) -> Option<&Attachment> {
+        self.attachment.as_ref()
     }
-    model.notes = notes.into_iter().map(|(k, v)| (k.to_string(), v)).collect();
-    Ok(Training {
-        model,
-        ridge: choice.ridge,
-        horizon: choice.horizon,
-        tried,
-        rho_before: fitted.rho_before,
-        windows: fitted.windows,
-        remarks,
-        lowered,
-    })
+
+    /// Learns one model; its dimensions are at most those that were prepared.
+    pub fn train(&self, settings: &Settings) -> Result<Training, Error> {
+        let (heads, first) = (&self.heads, &self.first);
+        let mut remarks = self.remarks.clone();
+        let mut settings = settings.clone();
+        let order = if settings.kind == ModelKind::A { 0 } else { settings.order };
+        reduce_dims(heads, order, &mut settings, &mut remarks);
+        let (spanned_d, spanned_m) = (self.cloth.basis.ncols(), self.pose.from_bones.nrows());
+        for (name, got, asked) in
+            [("cloth", spanned_d, settings.cloth_dims), ("body", spanned_m, settings.body_dims)]
+        {
+            if got < asked && got > 0 {
+                remarks.push(format!("{name} dims reduced from {asked} to {got}: the frames span no more"));
+            }
+        }
+        let (d, m) = (settings.cloth_dims.min(spanned_d).max(1), settings.body_dims.min(spanned_m).max(1));
+        // Where nothing moves there is one direction that never does anything.
+        let mut pose = BodySpace {
+            mean: self.pose.mean.clone(),
+            from_bones: Mat::from_fn(m, 12 * self.body.skeleton.len(), |r, c| {
+                if r < spanned_m { self.pose.from_bones[(r, c)] } else { 0.0 }
+            }),
+        };
+        let cloth = ClothSpace {
+            mean: self.cloth.mean.clone(),
+            basis: Mat::from_fn(3 * first.vertices, d, |r, c| {
+                if c < spanned_d { self.cloth.basis[(r, c)] } else { f64::from(u8::from(r == 0)) }
+            }),
+        };
+        if spanned_m == 0 {
+            remarks.push(
+                "the body stands still in every take: the model is of order 0 and holds one shape".into(),
+            );
+            settings.kind = ModelKind::A;
+            pose.from_bones.fill(0.0);
+        }
+        if spanned_d == 0 {
+            remarks.push("the garment stands still in every take".into());
+        }
+        let sequences: Vec<Sequence> = self.sequences.iter().map(|s| s.truncated(m, d)).collect();
+        let trainer = Trainer {
+            layout: Layout::new(&settings, m, d),
+            settings: &settings,
+            heads,
+            sequences: &sequences,
+            vertices: first.vertices,
+            fps: first.fps,
+        };
+        let (choice, tried) = trainer.choose()?;
+        let all: Vec<usize> = (0..heads.len()).collect();
+        let fitted = trainer.fit(&all, choice)?;
+        let parts = Parts { body: self.body, first, settings: &settings, cloth: &cloth, pose: &pose };
+        let mut model = parts.model(&trainer.layout, &fitted.fit, &fitted.start, &sequences);
+        model.certificate = certify(&model, self.travel_m.clone())?;
+        model.verify_certificate().map_err(Error::Numerical)?;
+        model.attachment = self.attachment.clone();
+        let lowered = if fitted.rho_before >= 1.0 { trainer.lower_dims(&fitted)? } else { None };
+        let mut notes = vec![
+            ("takes", heads.len().to_string()),
+            ("windows", fitted.windows.to_string()),
+            ("ridge", choice.ridge.to_string()),
+            ("refined_over_frames", choice.horizon.to_string()),
+            ("rho_before", fitted.rho_before.to_string()),
+            ("form", if settings.paper { "printed" } else { "with bias" }.to_string()),
+        ];
+        for key in ["garment", "fabric"] {
+            notes.extend(first.notes.iter().filter(|(k, _)| k == key).map(|(_, v)| (key, v.clone())));
+        }
+        if let Some(held) = tried.iter().find(|t| (t.ridge, t.horizon) == (choice.ridge, choice.horizon)) {
+            notes.push(("held_out_rms_cm", format!("{:.3}", held.rms_cm)));
+            notes.push(("held_out_liveliness", format!("{:.3}", held.liveliness)));
+        }
+        model.notes = notes.into_iter().map(|(k, v)| (k.to_string(), v)).collect();
+        Ok(Training {
+            model,
+            ridge: choice.ridge,
+            horizon: choice.horizon,
+            tried,
+            rho_before: fitted.rho_before,
+            windows: fitted.windows,
+            remarks,
+            lowered,
+        })
+    }
 }
 
 /// A regression needs more windows than features; dims are lowered until there are two windows to each.
