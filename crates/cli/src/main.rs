@@ -10,6 +10,7 @@ mod picture;
 mod progress;
 mod render;
 mod report;
+mod reproduce;
 mod simulate;
 mod train;
 
@@ -35,6 +36,7 @@ enum Command {
     Render(render::Args),
     Convert(convert::Args),
     Lab(lab::Args),
+    Reproduce(reproduce::Args),
 }
 
 fn main() -> ExitCode {
@@ -57,6 +59,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Render(args) => render::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Lab(args) => lab::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
     }
 }
 
