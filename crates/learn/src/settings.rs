@@ -42,7 +42,7 @@ impl Default for Settings {
             order: 2,
             cloth_dims: 64,
             body_dims: 64,
-            // Stronger ridges make cloth stiff; among errors that are as good the livelier cloth is taken.
+            // Stronger ridges make cloth stiff; stiffness counts as error when one is chosen.
             ridges: vec![1e-5, 1e-4, 1e-3, 1e-2, 3e-2],
             // 1024 frames of a dress of 766 vertices are 19 MB.
             chunk_frames: 1024,
