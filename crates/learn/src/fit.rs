@@ -137,7 +137,8 @@ impl Normal {
         self.fit_some(ridge, &free, Some(fixed))
     }
 
-    /// The weight of each squared coefficient: every block by its own variance.
+    /// The weight of each squared coefficient: spaces by the variance of their whole block (their directions share a
+    /// unit), root terms each by their own (metres and sines do not).
     pub fn penalty(&self, ridge: f64) -> Vec<f64> {
         let n = self.windows as f64;
         let mean = if self.layout.paper { 0.0 } else { 1.0 };
@@ -146,6 +147,9 @@ impl Normal {
             let variance = |k: usize| self.gram[(k, k)] - mean * self.feature_sum[k].powi(2) / n;
             let average = (first..first + length).map(variance).sum::<f64>() / length.max(1) as f64;
             penalty[first..first + length].fill(ridge * average.max(1e-12 * n));
+            if first >= self.layout.body + self.layout.order * self.layout.cloth {
+                (first..first + length).for_each(|k| penalty[k] = ridge * variance(k).max(1e-12 * n));
+            }
         }
         penalty
     }

@@ -156,12 +156,19 @@ impl<'a> Prepared<'a> {
         if spanned_d == 0 {
             remarks.push("the garment stands still in every take".into());
         }
-        let sequences: Vec<Sequence> = self.sequences.iter().map(|s| s.truncated(m, d)).collect();
+        // Coefficients are all that is kept of every frame, about a kilobyte each; they are copied only to cut them.
+        let cut: Vec<Sequence>;
+        let sequences: &[Sequence] = if (d, m) == (spanned_d, spanned_m) {
+            &self.sequences
+        } else {
+            cut = self.sequences.iter().map(|s| s.truncated(m, d)).collect();
+            &cut
+        };
         let trainer = Trainer {
             layout: Layout::new(&settings, m, d),
             settings: &settings,
             heads,
-            sequences: &sequences,
+            sequences,
             vertices: first.vertices,
             fps: first.fps,
         };
@@ -169,7 +176,7 @@ impl<'a> Prepared<'a> {
         let all: Vec<usize> = (0..heads.len()).collect();
         let fitted = trainer.fit(&all, choice)?;
         let parts = Parts { body: self.body, first, settings: &settings, cloth: &cloth, pose: &pose };
-        let mut model = parts.model(&trainer.layout, &fitted.fit, &fitted.start, &sequences);
+        let mut model = parts.model(&trainer.layout, &fitted.fit, &fitted.start, sequences);
         model.certificate = certify(&model, self.travel_m.clone())?;
         model.verify_certificate().map_err(Error::Numerical)?;
         model.attachment = self.attachment.clone();
