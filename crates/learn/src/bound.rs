@@ -20,6 +20,8 @@ const MOST_LAGS: usize = 4096;
 const TAIL_SHARE: f64 = 0.003;
 /// f32 arithmetic of the shipped code and of the sums below, with room to spare.
 const ROUNDING: f64 = 1.0 + 1e-3;
+/// Directions of the coarse look at every vertex.
+const COARSE: usize = 13;
 /// Block lengths over which a rate-limited input is taken as nearly constant.
 const BLOCKS: [usize; 3] = [2, 4, 8];
 
@@ -238,11 +240,27 @@ impl Sums {
                     }
                 }
             }
+            // Many directions are only looked along for the few vertices that decide: there the start is exact, too.
+            let mut exact = Vec::new();
+            if directions.len() > COARSE {
+                exact = vec![0.0f32; LAGS];
+                for (c, half) in r.start_half.iter().enumerate() {
+                    let w: [&[f32]; 3] =
+                        std::array::from_fn(|a| &started.col_as_slice(a)[c * LAGS..(c + 1) * LAGS]);
+                    for (l, e) in exact.iter_mut().enumerate() {
+                        let along = n32[0] * w[0][l] + n32[1] * w[1][l] + n32[2] * w[2][l];
+                        *e += *half as f32 * along.abs();
+                    }
+                }
+            }
             let (mut sum, mut most) = self.along[k];
             let mut extra_most = 0.0f64;
             for l in 0..LAGS {
                 sum += f64::from(by_lag[l]);
-                let extra: f32 = (0..3).map(|a| n32[a].abs() * start[a][l]).sum();
+                let extra: f32 = match exact.is_empty() {
+                    true => (0..3).map(|a| n32[a].abs() * start[a][l]).sum(),
+                    false => exact[l],
+                };
                 let still: f32 = (0..3).map(|a| n32[a] * centre[a][l]).sum();
                 let extra = f64::from(extra + still.abs());
                 extra_most = extra_most.max(extra);

@@ -148,7 +148,9 @@ impl Normal {
             let average = (first..first + length).map(variance).sum::<f64>() / length.max(1) as f64;
             penalty[first..first + length].fill(ridge * average.max(1e-12 * n));
             if first >= self.layout.body + self.layout.order * self.layout.cloth {
-                (first..first + length).for_each(|k| penalty[k] = ridge * variance(k).max(1e-12 * n));
+                // But not freely: `cos − 1` is nearly constant and would take any weight.
+                let least = (0.02 * average).max(1e-12 * n);
+                (first..first + length).for_each(|k| penalty[k] = ridge * variance(k).max(least));
             }
         }
         penalty

@@ -4,6 +4,7 @@
 //! sign of its own coefficient. Running it through the shipped code shows how tight the bound is.
 
 use crate::Error;
+use crate::bound::directions;
 use crate::response::{Channel, Responses};
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
@@ -38,60 +39,35 @@ pub fn worst_case(model: &Arc<Model>) -> Result<WorstCase, Error> {
     // Enough steps that what is left out is under a percent.
     let decay = (1.0 - model.certificate.rho).max(1e-3);
     let windows = if order == 0 { 0 } else { ((7.0 / decay).ceil() as usize).clamp(60, 6000) };
+    // The start alone, and some numbers of windows after it: where memory is short the start decides.
+    let alone = Start {
+        windows: 0,
+        pushed: &rows * &r.a0,
+        half: &r.body_half,
+        still: vector(&rows, &r.start_centre),
+    };
+    let mut starts = vec![alone];
     let mut course = r.begin();
     let mut driven: Vec<Mat<f64>> = Vec::with_capacity(windows);
-    for _ in 0..windows {
+    for k in 1..=windows {
         driven.push(&rows * r.driven(&course));
         r.advance(&mut course);
-    }
-    let (started, still) = if order == 0 {
-        (&rows * &r.a0, vector(&rows, &r.start_centre))
-    } else {
-        (&rows * r.started(&course), vector(&rows, &r.centre(&course)))
-    };
-
-    let start_half = if order == 0 { &r.body_half } else { &r.start_half };
-    // Slack channels follow from the moves; only the real inputs can be chosen.
-    let chosen = model.body_dims + if model.c.is_empty() { 0 } else { 3 };
-
-    // Ascent over directions: push along n, look where that went, push there.
-    let mut best = (0.0, DVec3::Y);
-    for seed in
-        [DVec3::X, DVec3::Y, DVec3::Z, DVec3::ONE, DVec3::new(1.0, -1.0, 1.0), DVec3::new(-1.0, 1.0, 1.0)]
-    {
-        let mut n = seed.normalize();
-        for _ in 0..20 {
-            let sign = if still.dot(n) < 0.0 { -1.0 } else { 1.0 };
-            n *= sign;
-            let mut reached = still;
-            for w in &driven {
-                for (at, channel) in &r.channels[..chosen] {
-                    let g = column(w, *at);
-                    reached += match *channel {
-                        Channel::Box { half, .. } => g * half * g.dot(n).signum(),
-                        Channel::Disc { radius } => {
-                            let (x, z) = (g.dot(n), column(w, at + 1).dot(n));
-                            let length = x.hypot(z).max(1e-300);
-                            (g * x + column(w, at + 1) * z) * (radius / length)
-                        }
-                    };
-                }
-            }
-            for (c, half) in start_half.iter().enumerate() {
-                let g = column(&started, c);
-                reached += g * *half * g.dot(n).signum();
-            }
-            if reached.length() > best.0 {
-                best = (reached.length(), reached.normalize_or_zero());
-            }
-            let next = reached.normalize_or_zero();
-            if next.dot(n) > 1.0 - 1e-12 {
-                break;
-            }
-            n = next;
+        if k <= 8 || k.is_power_of_two() || k == windows {
+            let (pushed, still) = (&rows * r.started(&course), vector(&rows, &r.centre(&course)));
+            starts.push(Start { windows: k, pushed, half: &r.start_half, still });
         }
     }
-    let n = best.1;
+    // Slack channels follow from the moves; only the real inputs can be chosen.
+    let chosen = &r.channels[..model.body_dims + if model.c.is_empty() { 0 } else { 3 }];
+    let mut best = (0.0, DVec3::Y, &starts[0]);
+    for start in &starts {
+        let (reached, n) = farthest(start, &driven[..start.windows], chosen);
+        if reached > best.0 {
+            best = (reached, n, start);
+        }
+    }
+    let (_, n, start) = best;
+    let (driven, started) = (&driven[..start.windows], &start.pushed);
     let pick = |g: f64, half: f64| if g < 0.0 { -half } else { half };
     let mut bodies: Vec<Vec<f64>> = Vec::new();
     let mut moves: Vec<(DVec3, f64)> = Vec::new();
@@ -101,12 +77,13 @@ pub fn worst_case(model: &Arc<Model>) -> Result<WorstCase, Error> {
             .collect()
     };
     // Frame 0 is the oldest of the start: block i of the memory is i frames before the latest start frame.
-    for f in 0..order.max(1) {
-        let block = if order == 0 { 0 } else { (order - 1 - f) * model.body_dims };
-        bodies.push(extreme(&started, block));
+    let first = if start.windows == 0 { 1 } else { order };
+    for f in 0..first {
+        let block = (first - 1 - f) * model.body_dims;
+        bodies.push(extreme(started, block));
         let edge = order * model.body_dims + 4 * f.saturating_sub(1);
         moves.push(match f > 0 && !model.c.is_empty() {
-            true => root_move(&started, edge, n, &r, model.body_dims),
+            true => root_move(started, edge, n, &r, model.body_dims),
             false => (DVec3::ZERO, 0.0),
         });
     }
@@ -137,6 +114,61 @@ pub fn worst_case(model: &Arc<Model>) -> Result<WorstCase, Error> {
     };
     case.run(model);
     Ok(case)
+}
+
+/// What the start does to the vertex after some windows.
+struct Start<'a> {
+    windows: usize,
+    /// Columns of what acts once.
+    pushed: Mat<f64>,
+    half: &'a [f64],
+    /// Where the vertex is with every input at its centre.
+    still: DVec3,
+}
+
+/// The farthest point that inputs can reach, and its direction. From the best of many directions: push along n, look
+/// where that went, push there.
+fn farthest(start: &Start<'_>, driven: &[Mat<f64>], chosen: &[(usize, Channel)]) -> (f64, DVec3) {
+    let push = |n: DVec3| -> DVec3 {
+        let n = if start.still.dot(n) < 0.0 { -n } else { n };
+        let mut reached = start.still;
+        for w in driven {
+            for (at, channel) in chosen {
+                let g = column(w, *at);
+                reached += match *channel {
+                    Channel::Box { half, .. } => g * half * g.dot(n).signum(),
+                    Channel::Disc { radius } => {
+                        let (x, z) = (g.dot(n), column(w, at + 1).dot(n));
+                        let length = x.hypot(z).max(1e-300);
+                        (g * x + column(w, at + 1) * z) * (radius / length)
+                    }
+                };
+            }
+        }
+        for (c, half) in start.half.iter().enumerate() {
+            let g = column(&start.pushed, c);
+            reached += g * *half * g.dot(n).signum();
+        }
+        reached
+    };
+    let mut seeds: Vec<DVec3> = directions(5).0.into_iter().map(|n| push(n.into())).collect();
+    seeds.sort_by(|a, b| b.length().total_cmp(&a.length()));
+    let mut best = (0.0, DVec3::Y);
+    for seed in seeds.into_iter().take(4) {
+        let mut n = seed.normalize_or_zero();
+        for _ in 0..20 {
+            let reached = push(n);
+            let next = reached.normalize_or_zero();
+            if reached.length() > best.0 {
+                best = (reached.length(), next);
+            }
+            if next.dot(n) > 1.0 - 1e-12 {
+                break;
+            }
+            n = next;
+        }
+    }
+    best
 }
 
 impl WorstCase {
