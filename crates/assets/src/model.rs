@@ -50,7 +50,8 @@ pub struct Certificate {
     pub transient_gain: f64,
     /// The farthest each vertex can be from its mean in the canonical frame, m, over all inputs of the set.
     pub travel_bound_m: Vec<f32>,
-    /// The same for inputs that also keep the rate limits.
+    /// The same for inputs that also keep the rate limits and stay within training's reach: motion like training's.
+    /// Nothing is clamped to these; [`Model::strangeness`] tells whether a pose is within reach.
     pub travel_bound_rate_m: Vec<f32>,
     /// The farthest each vertex was from its mean in training, m.
     pub training_travel_m: Vec<f32>,

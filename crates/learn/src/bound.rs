@@ -22,14 +22,14 @@ const TAIL_SHARE: f64 = 0.003;
 const ROUNDING: f64 = 1.0 + 1e-3;
 /// Directions of the coarse look at every vertex.
 const COARSE: usize = 13;
-/// Block lengths over which a rate-limited input is taken as nearly constant.
-const BLOCKS: [usize; 3] = [2, 4, 8];
+/// Steps over which a rate-limited input is taken as nearly constant.
+const BLOCK: usize = 4;
 
 /// Bounds of every vertex, m.
 pub(crate) struct Travel {
     /// For all inputs of the box.
     pub boxed: Vec<f32>,
-    /// For inputs that also keep the rate limits.
+    /// For inputs that also keep the rate limits and whose body is no stranger than the strangest of training.
     pub rated: Vec<f32>,
 }
 
@@ -97,8 +97,10 @@ struct Sums {
     along: Vec<(f64, f64)>,
     /// Per direction: the same with rate limits.
     rated: Vec<f64>,
-    /// Per direction and rate-limited channel: totals for blocks of 1, 2, 4, 8.
-    blocks: Vec<[f64; 4]>,
+    /// Per direction and rate-limited channel: totals step by step, and in blocks.
+    blocks: Vec<[f64; 2]>,
+    /// Per direction: the same as `along` for bodies within training's reach.
+    reached: Vec<(f64, f64)>,
 }
 
 fn sums(
@@ -111,7 +113,7 @@ fn sums(
     let model = r.model;
     let (d, order) = (model.cloth_dims, model.order);
     let basis = |v: usize| Mat::from_fn(3, d, |axis, k| model.cloth_basis[(3 * v + axis) * d + k]);
-    let limited = r.channels.iter().filter(|(_, c)| matches!(c, Channel::Box { rate: Some(_), .. })).count();
+    let limited = r.channels.iter().filter(|(_, c)| matches!(c, Channel::Box { body: Some(_), .. })).count();
     let mut all: Vec<Sums> = vertices
         .iter()
         .map(|&vertex| {
@@ -129,7 +131,8 @@ fn sums(
             };
             let along: Vec<(f64, f64)> = directions.iter().map(|n| (0.0, start(n))).collect();
             let rated = along.iter().map(|a| a.1).collect();
-            Sums { vertex, norm, along, rated, blocks: vec![[0.0; 4]; directions.len() * limited], rows }
+            let blocks = vec![[0.0; 2]; directions.len() * limited];
+            Sums { vertex, norm, reached: along.clone(), along, rated, blocks, rows }
         })
         .collect();
     let Some(p) = p.filter(|_| order > 0) else {
@@ -166,11 +169,10 @@ fn sums(
         let out = all
             .iter()
             .map(|s| {
-                let steady = times(
-                    from_rows(3, d, &model.cloth_basis[3 * s.vertex * d..3 * (s.vertex + 1) * d]).as_ref(),
-                    &r.steady,
-                );
-                let over = |sum: f64, n: &[f64; 3]| {
+                let rows = from_rows(3, d, &model.cloth_basis[3 * s.vertex * d..3 * (s.vertex + 1) * d]);
+                let (steady, steady_mean) =
+                    (times(rows.as_ref(), &r.steady), times(rows.as_ref(), &r.steady_mean));
+                let over = |sum: f64, n: &[f64; 3], steady: &[f64]| {
                     let still = (0..3).map(|a| n[a] * steady[a]).sum::<f64>().abs();
                     sum + still + s.norm * (driven + started)
                 };
@@ -178,8 +180,11 @@ fn sums(
                 for (k, n) in directions.iter().enumerate() {
                     let (sum, most) = s.along[k];
                     let limited_sum = s.limited_sum(k, sum);
-                    boxed = boxed.max(most.max(over(sum, n)));
-                    rated = rated.max(s.rated[k].max(over(limited_sum, n)));
+                    let (reached_sum, reached_most) = s.reached[k];
+                    boxed = boxed.max(most.max(over(sum, n, &steady)));
+                    let by_rate = s.rated[k].max(over(limited_sum, n, &steady));
+                    let by_reach = reached_most.max(over(reached_sum, n, &steady_mean));
+                    rated = rated.max(by_rate.min(by_reach));
                 }
                 (boxed / cosine, rated.min(boxed) / cosine)
             })
@@ -198,21 +203,51 @@ impl Sums {
         let (driven, started) = (times(&chunk.driven), times(&chunk.started));
         // The start and the centre: per axis, then along directions.
         let mut start = [[0.0f32; LAGS]; 3];
-        for (axis, sums) in start.iter_mut().enumerate() {
-            let column = started.col_as_slice(axis);
-            for (half, values) in r.start_half.iter().zip(column.chunks_exact(LAGS)) {
-                sums.iter_mut().zip(values).for_each(|(s, v)| *s += *half as f32 * v.abs());
+        // The same with rate limits, from the centre of the box and from the mean body: the bodies of the order-0 frames
+        // are one body and small changes, so they cannot start the cloth with a jerk.
+        let mut start_rated = [[0.0f32; LAGS]; 3];
+        let mut start_from_mean = [[0.0f32; LAGS]; 3];
+        let (m, order) = (r.model.body_dims, r.model.order);
+        for axis in 0..3 {
+            let of = |c: usize| &started.col_as_slice(axis)[c * LAGS..(c + 1) * LAGS];
+            for (c, half) in r.start_half.iter().enumerate() {
+                start[axis].iter_mut().zip(of(c)).for_each(|(s, v)| *s += *half as f32 * v.abs());
+                if c >= order * m {
+                    start_rated[axis].iter_mut().zip(of(c)).for_each(|(s, v)| *s += *half as f32 * v.abs());
+                    start_from_mean[axis]
+                        .iter_mut()
+                        .zip(of(c))
+                        .for_each(|(s, v)| *s += *half as f32 * v.abs());
+                }
+            }
+            for k in 0..m {
+                let (half, centre) = (r.body_half[k] as f32, r.body_centre[k].abs() as f32);
+                let rate = r.model.inputs.body_rate[k];
+                for l in 0..LAGS {
+                    let mut sum = 0.0;
+                    for i in (1..order).rev() {
+                        sum += of(i * m + k)[l];
+                        start_rated[axis][l] += rate * sum.abs();
+                        start_from_mean[axis][l] += rate * sum.abs();
+                    }
+                    sum += of(k)[l];
+                    start_rated[axis][l] += half * sum.abs();
+                    start_from_mean[axis][l] += (half + centre) * sum.abs();
+                }
             }
         }
-        let centre = times(&chunk.centre);
+        let (centre, centre_mean) = (times(&chunk.centre), times(&chunk.centre_mean));
         let axis = |m: &'_ Mat<f32>, k: usize| -> [Vec<f32>; 3] {
             std::array::from_fn(|a| m.col_as_slice(a)[k * LAGS..(k + 1) * LAGS].to_vec())
         };
-        let centre = axis(&centre, 0);
+        let (centre, centre_mean) = (axis(&centre, 0), axis(&centre_mean, 0));
+        let reach = r.model.inputs.body_reach * (r.model.body_dims as f32).sqrt();
         let limited = self.blocks.len() / directions.len();
         for (k, n) in directions.iter().enumerate() {
             let n32 = n.map(|v| v as f32);
             let mut by_lag = [0.0f32; LAGS];
+            let mut others = [0.0f32; LAGS];
+            let mut squares = [0.0f32; LAGS];
             let mut next_limited = 0;
             for (at, channel) in &r.channels {
                 let along = |column: usize| -> [f32; LAGS] {
@@ -224,17 +259,20 @@ impl Sums {
                     g
                 };
                 match *channel {
-                    Channel::Box { half, rate } => {
+                    Channel::Box { half, body } => {
                         let g = along(*at);
+                        let Some(body) = body else {
+                            others.iter_mut().zip(&g).for_each(|(s, g)| *s += half as f32 * g.abs());
+                            continue;
+                        };
                         by_lag.iter_mut().zip(&g).for_each(|(s, g)| *s += half as f32 * g.abs());
-                        if let Some(rate) = rate {
-                            add_blocks(&mut self.blocks[k * limited + next_limited], &g, half, rate);
-                            next_limited += 1;
-                        }
+                        squares.iter_mut().zip(&g).for_each(|(s, g)| *s += (body.std as f32 * g).powi(2));
+                        add_blocks(&mut self.blocks[k * limited + next_limited], &g, half, body.rate);
+                        next_limited += 1;
                     }
                     Channel::Disc { radius } => {
                         let (x, z) = (along(*at), along(at + 1));
-                        for (s, (x, z)) in by_lag.iter_mut().zip(x.iter().zip(&z)) {
+                        for (s, (x, z)) in others.iter_mut().zip(x.iter().zip(&z)) {
                             *s += radius as f32 * x.hypot(*z);
                         }
                     }
@@ -254,48 +292,51 @@ impl Sums {
                 }
             }
             let (mut sum, mut most) = self.along[k];
-            let mut extra_most = 0.0f64;
+            let (mut reached_sum, mut reached_most) = self.reached[k];
+            let mut rated_most = 0.0f64;
             for l in 0..LAGS {
-                sum += f64::from(by_lag[l]);
+                sum += f64::from(by_lag[l] + others[l]);
+                reached_sum += f64::from(reach * squares[l].sqrt() + others[l]);
                 let extra: f32 = match exact.is_empty() {
                     true => (0..3).map(|a| n32[a].abs() * start[a][l]).sum(),
                     false => exact[l],
                 };
                 let still: f32 = (0..3).map(|a| n32[a] * centre[a][l]).sum();
+                let still_mean: f32 = (0..3).map(|a| n32[a] * centre_mean[a][l]).sum();
+                let from_mean: f32 = (0..3).map(|a| n32[a].abs() * start_from_mean[a][l]).sum();
+                let from_mean = f64::from(from_mean + still_mean.abs());
                 let extra = f64::from(extra + still.abs());
-                extra_most = extra_most.max(extra);
+                let rated: f32 = (0..3).map(|a| n32[a].abs() * start_rated[a][l]).sum();
+                rated_most = rated_most.max(f64::from(rated + still.abs()));
                 most = most.max(sum + extra);
+                reached_most = reached_most.max(reached_sum + from_mean);
             }
+            self.reached[k] = (reached_sum, reached_most);
             self.along[k] = (sum, most);
             // With rate limits the sum is known at the end of a chunk only.
-            self.rated[k] = self.rated[k].max(self.limited_sum(k, sum) + extra_most).min(most);
+            self.rated[k] = self.rated[k].max(self.limited_sum(k, sum) + rated_most).min(most);
         }
     }
 
     /// The sum along direction `k` with every rate-limited channel at its best block length.
     fn limited_sum(&self, k: usize, sum: f64) -> f64 {
         let limited = self.blocks.len() / self.along.len().max(1);
-        let saved: f64 = self.blocks[k * limited..(k + 1) * limited]
-            .iter()
-            .map(|b| b[0] - b.iter().copied().fold(f64::INFINITY, f64::min))
-            .sum();
+        let saved: f64 =
+            self.blocks[k * limited..(k + 1) * limited].iter().map(|b| b[0] - b[0].min(b[1])).sum();
         sum - saved
     }
 }
 
 /// Over a block, an input that changes by at most `rate` a step is its middle value (within the box) and a rest that
 /// grows from there: `|Σ g u| ≤ h |Σ g| + rate Σ |k − mid| |g|`.
-fn add_blocks(totals: &mut [f64; 4], g: &[f32; LAGS], half: f64, rate: f64) {
+fn add_blocks(totals: &mut [f64; 2], g: &[f32; LAGS], half: f64, rate: f64) {
     totals[0] += half * f64::from(g.iter().map(|g| g.abs()).sum::<f32>());
-    for (total, length) in totals[1..].iter_mut().zip(BLOCKS) {
-        let middle = 0.5 * (length as f32 - 1.0);
-        let (mut whole, mut rest) = (0.0f32, 0.0f32);
-        for block in g.chunks_exact(length) {
-            whole += block.iter().sum::<f32>().abs();
-            rest += block.iter().enumerate().map(|(k, g)| (k as f32 - middle).abs() * g.abs()).sum::<f32>();
-        }
-        *total += half * f64::from(whole) + rate * f64::from(rest);
+    let (mut whole, mut rest) = (0.0f32, 0.0f32);
+    for [a, b, c, d] in g.as_chunks::<BLOCK>().0 {
+        whole += (a + b + c + d).abs();
+        rest += 1.5 * (a.abs() + d.abs()) + 0.5 * (b.abs() + c.abs());
     }
+    totals[1] += half * f64::from(whole) + rate * f64::from(rest);
 }
 
 /// Responses of `LAGS` lags, lags innermost: column `c·LAGS + l`.
@@ -303,6 +344,7 @@ struct Chunk {
     driven: Mat<f32>,
     started: Mat<f32>,
     centre: Mat<f32>,
+    centre_mean: Mat<f32>,
 }
 
 impl Chunk {
@@ -311,6 +353,7 @@ impl Chunk {
         let mut driven = Mat::<f32>::zeros(d, r.columns * LAGS);
         let mut started = Mat::<f32>::zeros(d, r.start_half.len() * LAGS);
         let mut centre = Mat::<f32>::zeros(d, LAGS);
+        let mut centre_mean = Mat::<f32>::zeros(d, LAGS);
         let put = |to: &mut Mat<f32>, from: MatRef<'_, f64>, l: usize| {
             for c in 0..from.ncols() {
                 for row in 0..d {
@@ -324,11 +367,12 @@ impl Chunk {
             tail.add(r, now, p);
             r.advance(course);
             put(&mut started, r.started(course).as_ref(), l);
-            for (row, v) in r.centre(course).iter().enumerate() {
+            for (row, (v, mean)) in r.centre(course).iter().zip(r.centre_of_mean(course)).enumerate() {
                 centre[(row, l)] = *v as f32;
+                centre_mean[(row, l)] = mean as f32;
             }
         }
-        Self { driven, started, centre }
+        Self { driven, started, centre, centre_mean }
     }
 }
 
@@ -424,7 +468,7 @@ mod tests {
             let g: [f32; LAGS] =
                 std::array::from_fn(|l| (0.4 * l as f32 + phase).sin() * 0.97f32.powi(l as i32));
             let (half, rate) = (1.0, 0.15);
-            let mut totals = [0.0; 4];
+            let mut totals = [0.0; 2];
             add_blocks(&mut totals, &g, half, rate);
             let bound = totals.iter().copied().fold(f64::INFINITY, f64::min);
             // Follow the sign of the response as fast as the rate allows, looking ahead by some steps.

@@ -14,10 +14,19 @@ use toile_assets::Model;
 /// One kind of input and how far it may be from its centre.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Channel {
-    /// One column, `|u| ≤ half`; `rate` is the most it changes per step where that is known.
-    Box { half: f64, rate: Option<f64> },
+    /// One column, `|u| ≤ half`; for coefficients of the body more is known.
+    Box { half: f64, body: Option<Body> },
     /// Two columns, `‖u‖ ≤ radius`.
     Disc { radius: f64 },
+}
+
+/// What training saw of a coefficient of the body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Body {
+    /// The most it changed per step.
+    pub rate: f64,
+    /// Its standard deviation.
+    pub std: f64,
 }
 
 /// Impulse responses of a model, lag by lag.
@@ -35,6 +44,9 @@ pub(crate) struct Responses<'a> {
     pub start_centre: Vec<f64>,
     /// Fixed point under the centre of all inputs.
     pub steady: Vec<f64>,
+    /// Order-0 frame and fixed point for the mean body instead of the centre of its box.
+    pub start_mean: Vec<f64>,
+    pub steady_mean: Vec<f64>,
     pub body_centre: Vec<f64>,
     pub body_half: Vec<f64>,
     a: Mat<f64>,
@@ -69,9 +81,12 @@ impl<'a> Responses<'a> {
             pairs.map(|(lo, hi)| (0.5 * f64::from(lo + hi), 0.5 * f64::from(hi - lo))).unzip();
         let mut channels: Vec<(usize, Channel)> = body_half
             .iter()
-            .zip(&inputs.body_rate)
+            .zip(inputs.body_rate.iter().zip(&inputs.body_std))
             .enumerate()
-            .map(|(k, (&half, &rate))| (k, Channel::Box { half, rate: Some(f64::from(rate)) }))
+            .map(|(k, (&half, (&rate, &std)))| {
+                let body = Body { rate: f64::from(rate), std: f64::from(std) };
+                (k, Channel::Box { half, body: Some(body) })
+            })
             .collect();
         let mut columns = model.body_dims;
         let horizontal = f64::from(inputs.max_horizontal_m);
@@ -82,8 +97,8 @@ impl<'a> Responses<'a> {
         let mut start_half: Vec<f64> = (0..order).flat_map(|_| body_half.iter().copied()).collect();
         if metas > 0 {
             channels.push((columns, Channel::Disc { radius: horizontal }));
-            channels.push((columns + 2, Channel::Box { half: vertical, rate: None }));
-            channels.push((columns + 3, Channel::Box { half: turn, rate: None }));
+            channels.push((columns + 2, Channel::Box { half: vertical, body: None }));
+            channels.push((columns + 3, Channel::Box { half: turn, body: None }));
             columns += 4;
             for i in 0..metas {
                 let steps = order - i;
@@ -93,8 +108,8 @@ impl<'a> Responses<'a> {
                 cosine_centre[i] = 0.5 * (whole.min(std::f64::consts::PI).cos() - 1.0);
                 channels.push((columns, Channel::Disc { radius }));
                 channels
-                    .push((columns + 2, Channel::Box { half: whole - whole.sin().min(whole), rate: None }));
-                channels.push((columns + 3, Channel::Box { half: -cosine_centre[i], rate: None }));
+                    .push((columns + 2, Channel::Box { half: whole - whole.sin().min(whole), body: None }));
+                channels.push((columns + 3, Channel::Box { half: -cosine_centre[i], body: None }));
                 columns += 4;
             }
             for _ in 1..order {
@@ -111,19 +126,23 @@ impl<'a> Responses<'a> {
         let slack = c.iter().map(|m| pick(m, [0, 2, 3, 4])).collect();
         let a0 = from_rows(d, model.body_dims, &model.a0);
         let a = from_rows(d, model.body_dims, &model.a);
-        let affine = |m: &Mat<f64>, bias: &[f32]| -> Vec<f64> {
-            times(m.as_ref(), &body_centre).iter().zip(bias).map(|(v, b)| v + f64::from(*b)).collect()
+        let affine = |m: &Mat<f64>, bias: &[f32], x: &[f64]| -> Vec<f64> {
+            times(m.as_ref(), x).iter().zip(bias).map(|(v, b)| v + f64::from(*b)).collect()
         };
-        let start_centre = affine(&a0, &model.bias0);
-        let mut constant = affine(&a, &model.bias);
+        let mean_body = vec![0.0; model.body_dims];
+        let start_centre = affine(&a0, &model.bias0, &body_centre);
+        let start_mean = affine(&a0, &model.bias0, &mean_body);
+        let mut constants = [affine(&a, &model.bias, &body_centre), affine(&a, &model.bias, &mean_body)];
         for (m, centre) in c.iter().zip(&cosine_centre) {
-            (0..d).for_each(|r| constant[r] += m[(r, 4)] * centre);
+            for constant in &mut constants {
+                (0..d).for_each(|r| constant[r] += m[(r, 4)] * centre);
+            }
         }
         let mut lhs = Mat::<f64>::identity(d, d);
         for b in &model.b {
             lhs -= from_rows(d, d, b);
         }
-        let solved = lhs.partial_piv_lu().solve(Mat::from_fn(d, 1, |r, _| constant[r]));
+        let solved = lhs.partial_piv_lu().solve(Mat::from_fn(d, 2, |r, c| constants[c][r]));
         Self {
             m: Mat::from_fn(n, n, |r, c| companion[r * n + c]),
             channels,
@@ -131,6 +150,8 @@ impl<'a> Responses<'a> {
             start_half,
             start_centre,
             steady: (0..d).map(|r| solved[(r, 0)]).collect(),
+            start_mean,
+            steady_mean: (0..d).map(|r| solved[(r, 1)]).collect(),
             body_centre,
             body_half,
             a,
@@ -206,10 +227,19 @@ impl<'a> Responses<'a> {
 
     /// Where the cloth is after as many windows as the current lag if every input sits at its centre.
     pub fn centre(&self, course: &Course) -> Vec<f64> {
+        self.settling(course, &self.start_centre, &self.steady)
+    }
+
+    /// The same with the mean body.
+    pub fn centre_of_mean(&self, course: &Course) -> Vec<f64> {
+        self.settling(course, &self.start_mean, &self.steady_mean)
+    }
+
+    fn settling(&self, course: &Course, start: &[f64], steady: &[f64]) -> Vec<f64> {
         let d = self.model.cloth_dims;
-        let offset: Vec<f64> = self.start_centre.iter().zip(&self.steady).map(|(s, y)| s - y).collect();
+        let offset: Vec<f64> = start.iter().zip(steady).map(|(s, y)| s - y).collect();
         let stacked: Vec<f64> = (0..self.m.nrows()).map(|r| offset[r % d]).collect();
-        times(course.rows[0].as_ref(), &stacked).iter().zip(&self.steady).map(|(v, y)| v + y).collect()
+        times(course.rows[0].as_ref(), &stacked).iter().zip(steady).map(|(v, y)| v + y).collect()
     }
 
     /// `Mˡ` itself, once the course is as long as the order: rows of a companion matrix's powers repeat.

@@ -366,7 +366,7 @@ fn plots(study: &Study) -> Vec<(String, Chart)> {
     let mut plots = Vec::new();
     let line = |kind: ModelKind| {
         let points = study.by_dims.iter().filter(|r| r.kind == kind);
-        Line::new(format!("{kind:?}, ours"), points.map(|r| (r.dims as f64, r.test_cm)).collect())
+        Line::new(format!("{kind:?}"), points.map(|r| (r.dims as f64, r.test_cm)).collect())
     };
     let theirs = |k: usize, name: &str| {
         Line::new(name, TABLE_2.iter().map(|t| (t.0 as f64, t.2[k])).collect()).dashed()
@@ -381,9 +381,9 @@ fn plots(study: &Study) -> Vec<(String, Chart)> {
                 line(ModelKind::A),
                 line(ModelKind::B),
                 line(ModelKind::C),
-                theirs(0, "A, published"),
-                theirs(1, "B, published"),
-                theirs(2, "C, published"),
+                theirs(0, "A, 2010"),
+                theirs(1, "B, 2010"),
+                theirs(2, "C, 2010"),
             ],
             from_zero: true,
         },
