@@ -103,7 +103,8 @@ fn json(out: &Path, t: &Training) -> serde_json::Value {
         .iter()
         .map(|t| {
             serde_json::json!({
-                "ridge": t.ridge, "horizon": t.horizon, "rms_cm": t.rms_cm, "liveliness": t.liveliness,
+                "ridge": t.ridge, "horizon": t.horizon, "rms_cm": t.rms_cm,
+                "over_order_zero": t.over_order_zero, "liveliness": t.liveliness,
             })
         })
         .collect();
@@ -143,10 +144,11 @@ fn text(out: &Path, t: &Training) -> String {
     for tried in &t.tried {
         let chosen = if (tried.ridge, tried.horizon) == (t.ridge, t.horizon) { "  <- chosen" } else { "" };
         text.push_str(&format!(
-            "  ridge {:<8} {:>3} frames: {:.2} cm on held-out clips, liveliness {:.2}{chosen}\n",
+            "  ridge {:<8} {:>3} frames: {:.2} cm on held-out clips, {:.2} of order 0, liveliness {:.2}{chosen}\n",
             tried.ridge,
             tried.horizon.max(1),
             tried.rms_cm,
+            tried.over_order_zero,
             tried.liveliness
         ));
     }

@@ -21,8 +21,10 @@ pub struct Tried {
     pub ridge: f64,
     /// Frames of the free runs that refined it; 0 is the one-step fit.
     pub horizon: usize,
-    /// Root mean square vertex distance within the space, cm.
+    /// Root mean square vertex distance within the space, averaged over frames, cm.
     pub rms_cm: f64,
+    /// The same over that of the order-0 prediction, averaged over takes.
+    pub over_order_zero: f64,
     /// Liveliness; 1 is right.
     pub liveliness: f64,
 }
@@ -341,8 +343,9 @@ impl Trainer<'_> {
         let held: Vec<usize> = (0..self.heads.len()).filter(is_held).collect();
         let mut tried = Vec::new();
         let attempt = |choice: Choice| -> Result<Tried, Error> {
-            let FreeScore { rms_cm, liveliness } = self.score(&self.fit(&kept, choice)?, &held);
-            Ok(Tried { ridge: choice.ridge, horizon: choice.horizon, rms_cm, liveliness })
+            let FreeScore { rms_cm, over_order_zero, liveliness } =
+                self.score(&self.fit(&kept, choice)?, &held);
+            Ok(Tried { ridge: choice.ridge, horizon: choice.horizon, rms_cm, over_order_zero, liveliness })
         };
         for &ridge in ridges {
             tried.push(attempt(Choice { ridge, horizon: 0 })?);
@@ -436,9 +439,9 @@ impl Trainer<'_> {
 }
 
 /// Least error, where stiffness counts as error: mean distance alone would choose cloth that barely moves. Half as
-/// lively (or twice) weighs like a third more of error.
+/// lively (or twice) weighs like a sixth more of error.
 fn best(tried: &[Tried]) -> Tried {
-    let weighed = |t: &Tried| t.rms_cm * (1.0 + 0.5 * t.liveliness.max(1e-6).ln().abs());
+    let weighed = |t: &Tried| t.over_order_zero * (1.0 + 0.25 * t.liveliness.max(1e-6).ln().abs());
     *tried.iter().min_by(|a, b| weighed(a).total_cmp(&weighed(b))).unwrap_or(&tried[0])
 }
 
