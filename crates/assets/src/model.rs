@@ -1,6 +1,6 @@
 //! A learned garment: a few matrices, and the promise that they cannot blow up.
 
-use crate::HipLine;
+use crate::{Attachment, HipLine};
 use glam::Vec3;
 
 /// Which of the published forms a model has.
@@ -21,6 +21,14 @@ pub struct InputSet {
     pub body_min: Vec<f32>,
     /// Greatest body coefficients.
     pub body_max: Vec<f32>,
+    /// Greatest change of each body coefficient per step that training saw, with the same margin. Not clamped:
+    /// the tighter of the two travel bounds holds for motion that respects it.
+    pub body_rate: Vec<f32>,
+    /// Standard deviation of each body coefficient over training.
+    pub body_std: Vec<f32>,
+    /// Greatest distance from the mean body over training, in standard deviations (root mean square over
+    /// coefficients): poses beyond it are out of the model's range.
+    pub body_reach: f32,
     /// Greatest horizontal root displacement per step, m.
     pub max_horizontal_m: f32,
     /// Greatest vertical root displacement per step, m.
@@ -38,8 +46,15 @@ pub struct Certificate {
     pub gamma: f64,
     /// `P`, row-major, `(order·dims)²`. Empty for order 0, which has no memory to blow up.
     pub p: Vec<f64>,
+    /// The largest factor by which the memory alone can grow before it decays: `max ‖Mᵏ‖`.
+    pub transient_gain: f64,
     /// The farthest each vertex can be from its mean in the canonical frame, m, over all inputs of the set.
     pub travel_bound_m: Vec<f32>,
+    /// The same for inputs that also keep the rate limits and stay within training's reach: motion like training's.
+    /// Nothing is clamped to these; [`Model::strangeness`] tells whether a pose is within reach.
+    pub travel_bound_rate_m: Vec<f32>,
+    /// The farthest each vertex was from its mean in training, m.
+    pub training_travel_m: Vec<f32>,
 }
 
 /// A learned garment. All matrices are row-major.
@@ -89,6 +104,10 @@ pub struct Model {
     pub inputs: InputSet,
     /// What it promises.
     pub certificate: Certificate,
+    /// The garment's bones: the cheapest tier, and what the model is compared with.
+    pub attachment: Option<Attachment>,
+    /// Triangles of the body that no one can see under the garment in any training frame (§6.2), ascending.
+    pub hidden_triangles: Vec<u32>,
     /// Training report and settings, as text pairs.
     pub notes: Vec<(String, String)>,
 }
@@ -107,6 +126,22 @@ impl Model {
             + self.a0.len()
             + self.bias0.len();
         floats * 4
+    }
+
+    /// The travel bound over the largest travel in training, worst vertex against worst vertex: for the box of
+    /// inputs, and for box and rate limits. 1 would be a bound that training reached.
+    pub fn tightness(&self) -> (f64, f64) {
+        let worst = |v: &[f32]| f64::from(v.iter().copied().fold(0.0, f32::max));
+        let c = &self.certificate;
+        let seen = worst(&c.training_travel_m).max(1e-9);
+        (worst(&c.travel_bound_m) / seen, worst(&c.travel_bound_rate_m) / seen)
+    }
+
+    /// How far a body is from what training saw: 1 is the farthest training pose, more is out of range.
+    /// `x` are body coefficients before clamping.
+    pub fn strangeness(&self, x: &[f32]) -> f32 {
+        let sum: f32 = x.iter().zip(&self.inputs.body_std).map(|(x, s)| (x / s.max(1e-9)).powi(2)).sum();
+        (sum / x.len().max(1) as f32).sqrt() / self.inputs.body_reach.max(1e-9)
     }
 
     /// The companion matrix `M` of the shipped `B₁ … B_order`, row-major, `(order·dims)²`.
@@ -130,10 +165,11 @@ impl Model {
     /// are needed. The error says which part does not hold.
     pub fn verify_certificate(&self) -> Result<(), String> {
         let n = self.order * self.cloth_dims;
-        let Certificate { gamma, p, travel_bound_m, .. } = &self.certificate;
-        if travel_bound_m.len() != self.vertices || travel_bound_m.iter().any(|t| !t.is_finite() || *t < 0.0)
-        {
-            return Err("the certificate states no finite travel bound for every vertex".into());
+        let Certificate { gamma, p, travel_bound_m, travel_bound_rate_m, .. } = &self.certificate;
+        for bound in [travel_bound_m, travel_bound_rate_m] {
+            if bound.len() != self.vertices || bound.iter().any(|t| !t.is_finite() || *t < 0.0) {
+                return Err("the certificate states no finite travel bound for every vertex".into());
+            }
         }
         if n == 0 {
             return Ok(());

@@ -112,6 +112,11 @@ impl<'a> TensorReader<'a> {
         }
     }
 
+    /// Whether the file has an array of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.file.tensor(name).is_ok()
+    }
+
     /// The shape of an array; a fault and zeros when it is missing or has another rank.
     pub fn shape<const N: usize>(&mut self, name: &str) -> [usize; N] {
         let found = self.file.tensor(name).ok().map(|t| t.shape().to_vec());

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use toile_assets::read::garment::{RestChoice, read_garment};
 use toile_assets::read::{bvh, gltf, obj};
 use toile_assets::{
-    Body, Certificate, Fabric, FrameReport, InputSet, Joint, Mesh, Model, ModelKind, Motion, RootFrame,
-    Skeleton, Skin, Take, Transform, write,
+    Attachment, Body, Certificate, Fabric, FrameReport, HipLine, InputSet, Joint, Mesh, Model, ModelKind,
+    Motion, RootFrame, Skeleton, Skin, Take, Transform, write,
 };
 
 /// A format: a sound file of it and what reads it. The reader's result only has to be an error or a value.
@@ -94,11 +94,27 @@ fn small_model() -> Model {
         inputs: InputSet {
             body_min: vec![-1.0],
             body_max: vec![1.0],
+            body_rate: vec![0.5],
+            body_std: vec![0.4],
+            body_reach: 2.0,
             max_horizontal_m: 0.1,
             max_vertical_m: 0.1,
             max_turn: 0.1,
         },
-        certificate: Certificate { rho: 0.5, gamma: 0.75, p: vec![1.0], travel_bound_m: vec![2.0; 3] },
+        certificate: Certificate {
+            rho: 0.5,
+            gamma: 0.75,
+            p: vec![1.0],
+            transient_gain: 1.0,
+            travel_bound_m: vec![2.0; 3],
+            travel_bound_rate_m: vec![1.5; 3],
+            training_travel_m: vec![0.5; 3],
+        },
+        attachment: Some(Attachment {
+            skin: Skin::from_rows([[(0, 1.0)]; 3]).unwrap(),
+            rest: vec![Vec3::ZERO; 3],
+        }),
+        hidden_triangles: vec![0, 2],
         notes: vec![],
     }
 }

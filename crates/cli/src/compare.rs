@@ -233,7 +233,7 @@ fn play(
             Ok(())
         };
         let played = tiers::play_stable(model, body, shot, &mut keep)?;
-        let scores = toile_learn::evaluate(model, std::slice::from_ref(truth), attachment);
+        let scores = toile_learn::evaluate(model, std::slice::from_ref(truth), attachment, None);
         let state = 4 * (model.order + 1) * model.cloth_dims;
         let lively = (scores.liveliness, scores.correlation);
         row(TierName::Stable, std::mem::take(&mut frames), played, lively, model.bytes(), state);

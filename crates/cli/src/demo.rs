@@ -113,7 +113,7 @@ pub fn run(args: &Args) -> Result<()> {
     stage("train", &mut stages);
 
     let attachment = evaluate::draped_attachment(&body, &dress, &test_takes[0])?;
-    let evaluation = toile_learn::evaluate(&model, &test_takes, &attachment);
+    let evaluation = toile_learn::evaluate(&model, &test_takes, &attachment, Some(&body));
     stage("evaluate", &mut stages);
 
     let every = if args.quick { 4 } else { 2 };

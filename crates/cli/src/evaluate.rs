@@ -1,19 +1,21 @@
-//! `toile evaluate`: how wrong a model is, by free runs.
+//! `toile evaluate`: how wrong a model is, by free runs, and whether that is good enough.
 
 use crate::ask::{self, BadRequest};
 use crate::train::read_takes;
 use anyhow::Result;
 use clap::Parser;
-use std::path::PathBuf;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toile_assets::read::garment::RestChoice;
 use toile_assets::{Attachment, AttachmentSettings, Body, Garment, Model, Take};
-use toile_learn::Evaluation;
+use toile_learn::{Evaluation, SettlingSummary};
 
 /// Score a model against takes it has not seen
 #[derive(Parser)]
 #[command(after_help = "Every error comes from a free run: the model sees only body motion.\n\nExample:\n  \
-    toile evaluate dress.toile out/test --garment dress")]
+    toile evaluate dress.toile out/test\n  toile evaluate dress.toile out/test --gate gate.toml --json\n\n\
+    A gate file:\n  [max]\n  mean_cm = 1.5\n  \"settling.error_ratio\" = 0.6\n  [min]\n  liveliness = 0.85")]
 pub struct Args {
     /// The model
     model: PathBuf,
@@ -23,18 +25,21 @@ pub struct Args {
     /// The body that wore the garment
     #[arg(long, default_value = "mannequin:female")]
     body: String,
-    /// The garment, for the comparison with skinning
-    #[arg(long, default_value = "dress")]
-    garment: String,
+    /// The garment, for the comparison with skinning; the model's own weights when not given
+    #[arg(long)]
+    garment: Option<String>,
+    /// Limits that decide between pass and fail: a TOML file with tables `max` and `min` of the keys that --json prints
+    #[arg(long)]
+    gate: Option<PathBuf>,
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: &Args) -> Result<()> {
+    let gate = args.gate.as_deref().map(Gate::read).transpose()?;
     let model = Arc::new(Model::read(&args.model)?);
     let body = ask::body(&args.body, None)?;
-    let garment = ask::garment(&args.garment, &body, RestChoice::Auto, None)?;
     let takes = read_takes(&args.takes)?;
     let mut faults = Vec::new();
     for take in &takes {
@@ -44,8 +49,26 @@ pub fn run(args: &Args) -> Result<()> {
                 take.clip, take.vertices, take.joints, model.vertices, model.joints
             ));
         }
+        if take.fps != model.fps {
+            faults.push(format!(
+                "take `{}` runs at {} frames per second, the model at {}",
+                take.clip, take.fps, model.fps
+            ));
+        }
     }
-    if garment.sim.positions.len() != model.vertices {
+    if body.skeleton.len() != model.joints {
+        faults.push(format!(
+            "body `{}` has {} joints, the model {}",
+            body.name,
+            body.skeleton.len(),
+            model.joints
+        ));
+    }
+    let garment = match &args.garment {
+        Some(name) => Some(ask::garment(name, &body, RestChoice::Auto, None)?),
+        None => None,
+    };
+    if let Some(garment) = garment.as_ref().filter(|g| g.sim.positions.len() != model.vertices) {
         faults.push(format!(
             "garment `{}` has {} vertices, the model {}",
             garment.name,
@@ -56,28 +79,135 @@ pub fn run(args: &Args) -> Result<()> {
     if !faults.is_empty() {
         return Err(BadRequest(faults.join("\n")).into());
     }
-    let attachment = draped_attachment(&body, &garment, &takes[0])?;
-    let evaluation = toile_learn::evaluate(&model, &takes, &attachment);
+    let attachment = match (&garment, &model.attachment) {
+        (Some(garment), _) => draped_attachment(&body, garment, &takes[0])?,
+        (None, Some(own)) => own.clone(),
+        (None, None) => {
+            return Err(BadRequest(
+                "the model has no skinning weights of its own: name its --garment".into(),
+            )
+            .into());
+        }
+    };
+    let evaluation = toile_learn::evaluate(&model, &takes, &attachment, Some(&body));
+    let mut value = json(&evaluation);
+    let failed = gate.map_or(Ok(Vec::new()), |g| g.failures(&value))?;
+    // Without a gate the least to ask for: better than following the bones.
+    let pass = failed.is_empty() && (args.gate.is_some() || evaluation.mean_cm < evaluation.skin_cm);
+    value["pass"] = json!(pass);
+    value["failed"] = json!(failed);
     if args.json {
-        println!("{}", json(&evaluation));
-        return Ok(());
+        println!("{value}");
+    } else {
+        print!("{}", text(&evaluation));
     }
-    println!(
-        "{:24} {:>6} {:>8} {:>8} {:>8} {:>8} {:>10}",
-        "clip", "frames", "mean cm", "p95", "max", "skin", "projection"
-    );
-    for c in &evaluation.clips {
-        println!(
-            "{:24} {:6} {:8.2} {:8.2} {:8.2} {:8.2} {:10.2}",
-            c.clip, c.frames, c.mean_cm, c.p95_cm, c.max_cm, c.skin_cm, c.projection_cm
-        );
+    if !failed.is_empty() {
+        anyhow::bail!("the gate is not passed:\n{}", failed.join("\n"));
     }
-    let e = &evaluation;
-    println!(
-        "all: mean {:.2} cm (skin {:.2}, projection {:.2}), p95 {:.2}, liveliness {:.2}, correlation {:.2}, {:.1} µs a frame",
-        e.mean_cm, e.skin_cm, e.projection_cm, e.p95_cm, e.liveliness, e.correlation, e.us_per_frame
-    );
     Ok(())
+}
+
+/// Limits on what an evaluation may say.
+struct Gate {
+    /// Key (dots lead into objects), limit, and whether it is an upper one.
+    limits: Vec<(String, f64, bool)>,
+}
+
+impl Gate {
+    fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(|e| toile_assets::Error::io(path, e))?;
+        let bad = |what: String| BadRequest(format!("{}: {what}", path.display()));
+        let table: toml::Table = text.parse().map_err(|e| bad(format!("{e}")))?;
+        let mut limits = Vec::new();
+        for (side, value) in &table {
+            let upper = match side.as_str() {
+                "max" => true,
+                "min" => false,
+                other => {
+                    return Err(bad(format!("unknown table `{other}`; there are `max` and `min`")).into());
+                }
+            };
+            let entries = value.as_table().ok_or_else(|| bad(format!("`{side}` is not a table")))?;
+            for (key, limit) in entries {
+                let limit = limit.as_float().or_else(|| limit.as_integer().map(|i| i as f64));
+                let limit = limit.ok_or_else(|| bad(format!("`{side}.{key}` is not a number")))?;
+                limits.push((key.clone(), limit, upper));
+            }
+        }
+        Ok(Self { limits })
+    }
+
+    /// What is not within its limit, in words. A key that an evaluation does not have is a fault of the gate.
+    fn failures(&self, value: &Value) -> Result<Vec<String>> {
+        let mut failed = Vec::new();
+        for (key, limit, upper) in &self.limits {
+            let found = key.split('.').try_fold(value, |v, part| v.get(part));
+            let Some(found) = found else {
+                return Err(
+                    BadRequest(format!("the gate names `{key}`, which evaluate does not print")).into()
+                );
+            };
+            let side = if *upper { "at most" } else { "at least" };
+            match found.as_f64() {
+                Some(v) if (*upper && v <= *limit) || (!*upper && v >= *limit) => {}
+                Some(v) => failed.push(format!("{key} is {v:.4}, wanted {side} {limit}")),
+                // Nothing was measured (no stops, say): a gate that asks for it is not passed.
+                None => failed.push(format!("{key} could not be measured, wanted {side} {limit}")),
+            }
+        }
+        Ok(failed)
+    }
+}
+
+fn text(e: &Evaluation) -> String {
+    let mut text = format!(
+        "{:28} {:>6} {:>8} {:>8} {:>8} {:>8} {:>10} {:>8}\n",
+        "clip", "frames", "mean cm", "p95", "max", "skin", "projection", "order 0"
+    );
+    for c in &e.clips {
+        let name = c.stop_frame.map_or_else(|| c.clip.clone(), |at| format!("{} stopped at {at}", c.clip));
+        text.push_str(&format!(
+            "{:28} {:6} {:8.2} {:8.2} {:8.2} {:8.2} {:10.2} {:8.2}\n",
+            name, c.frames, c.mean_cm, c.p95_cm, c.max_cm, c.skin_cm, c.projection_cm, c.kinematic_cm
+        ));
+    }
+    text.push_str(&format!(
+        "all: mean {:.2} cm (skin {:.2}, projection {:.2}, order 0 {:.2}), p95 {:.2}, max {:.1}\n\
+         liveliness {:.2}, correlation {:.2}; inside the body {:.2} % (simulated {:.2} %), deepest {:.1} mm ({:.1} mm)\n\
+         out of range {:.1} % of frames (farthest {:.2}), {:.2} inputs clamped a frame, {:.1} µs a frame\n",
+        e.mean_cm,
+        e.skin_cm,
+        e.projection_cm,
+        e.kinematic_cm,
+        e.p95_cm,
+        e.max_cm,
+        e.liveliness,
+        e.correlation,
+        e.penetration_percent,
+        e.truth_penetration_percent,
+        e.deepest_mm,
+        e.truth_deepest_mm,
+        e.out_of_range_percent,
+        e.strangest,
+        e.clamped_per_frame,
+        e.us_per_frame
+    ));
+    if let Some(s) = e.settling() {
+        text.push_str(&format!(
+            "after stops ({}, {} of them swing): {:.2} cm over 1 s (order 0 {:.2}), {:.2} of the truth's way to rest; \
+             {:.2} Hz (simulated {:.2}), decrement {:.2} ({:.2})\n",
+            s.stops,
+            s.swinging,
+            e.after_stops_cm,
+            e.kinematic_after_stops_cm,
+            s.error_ratio,
+            s.hz[1],
+            s.hz[0],
+            s.decrement[1],
+            s.decrement[0]
+        ));
+    }
+    text
 }
 
 /// Skinned cloth starts from the garment as it hangs, not as it was cut.
@@ -89,21 +219,44 @@ pub fn draped_attachment(body: &Body, garment: &Garment, take: &Take) -> Result<
     Ok(Attachment::new(body, &mesh, &AttachmentSettings::default())?)
 }
 
+/// A number, or null where nothing was measured.
+fn number(v: f64) -> Value {
+    if v.is_finite() { json!(v) } else { Value::Null }
+}
+
+fn settling_json(s: &SettlingSummary) -> Value {
+    json!({
+        "stops": s.stops, "swinging": s.swinging, "hz": number(s.hz[1]), "truth_hz": number(s.hz[0]),
+        "frequency_error_percent": number(s.frequency_error_percent),
+        "log_decrement": number(s.decrement[1]), "truth_log_decrement": number(s.decrement[0]),
+        "decrement_error_percent": number(s.decrement_error_percent), "error_ratio": number(s.error_ratio),
+    })
+}
+
 /// The evaluation as `--json` prints it.
-pub fn json(e: &Evaluation) -> serde_json::Value {
+pub fn json(e: &Evaluation) -> Value {
     let clips: Vec<_> = e
         .clips
         .iter()
         .map(|c| {
-            serde_json::json!({
-                "clip": c.clip, "frames": c.frames, "mean_cm": c.mean_cm, "p95_cm": c.p95_cm,
-                "max_cm": c.max_cm, "skin_cm": c.skin_cm, "projection_cm": c.projection_cm,
+            json!({
+                "clip": c.clip, "stop_frame": c.stop_frame, "frames": c.frames, "mean_cm": c.mean_cm,
+                "p95_cm": c.p95_cm, "max_cm": c.max_cm, "skin_cm": c.skin_cm, "projection_cm": c.projection_cm,
+                "kinematic_cm": c.kinematic_cm, "out_of_range_percent": c.out_of_range_percent,
             })
         })
         .collect();
-    serde_json::json!({
+    json!({
         "mean_cm": e.mean_cm, "p95_cm": e.p95_cm, "max_cm": e.max_cm, "skin_cm": e.skin_cm,
-        "projection_cm": e.projection_cm, "liveliness": e.liveliness, "correlation": e.correlation,
-        "us_per_frame": e.us_per_frame, "rho": e.rho, "clamped_per_frame": e.clamped_per_frame, "clips": clips,
+        "projection_cm": e.projection_cm, "kinematic_cm": e.kinematic_cm,
+        "after_stops_cm": number(e.after_stops_cm), "kinematic_after_stops_cm": number(e.kinematic_after_stops_cm),
+        "liveliness": e.liveliness, "correlation": e.correlation,
+        "settling": e.settling().map_or(Value::Null, |s| settling_json(&s)),
+        "penetration_percent": number(e.penetration_percent), "deepest_mm": number(e.deepest_mm),
+        "truth_penetration_percent": number(e.truth_penetration_percent),
+        "truth_deepest_mm": number(e.truth_deepest_mm),
+        "out_of_range_percent": e.out_of_range_percent, "strangest": e.strangest,
+        "us_per_frame": e.us_per_frame, "us_latent": e.us_latent, "rho": e.rho,
+        "clamped_per_frame": e.clamped_per_frame, "clips": clips, "pass": e.mean_cm < e.skin_cm,
     })
 }

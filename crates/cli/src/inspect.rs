@@ -254,12 +254,17 @@ fn model(name: &str, m: &Model) -> (Value, String) {
         "kind": "model", "name": m.name, "model": format!("{:?}", m.kind), "vertices": m.vertices,
         "triangles": m.triangles.len(), "joints": m.joints, "frames": 0, "fps": m.fps,
         "rho": m.certificate.rho, "gamma": m.certificate.gamma, "travel_bound_cm": travel,
+        "transient_gain": m.certificate.transient_gain, "tightness": m.tightness().0,
+        "travel_bound_rate_cm":
+            100.0 * m.certificate.travel_bound_rate_m.iter().copied().fold(0.0, f32::max),
+        "hidden_triangles": m.hidden_triangles.len(),
         "dims": {"cloth": m.cloth_dims, "body": m.body_dims}, "order": m.order, "bytes": m.bytes(),
         "notes": m.notes, "problems": [],
     });
     let mut text = format!(
         "{name}: model {:?} of order {}, {} vertices, {} cloth and {} body dims, {} kB\n  \
-         certificate holds: ρ {:.4}, γ {:.4}, no vertex ever farther than {travel:.0} cm from its mean\n",
+         certificate holds: ρ {:.4}, γ {:.4}, transient gain {:.1}, no vertex ever farther than {travel:.0} cm from its \
+         mean\n  hides {} triangles of the body\n",
         m.kind,
         m.order,
         m.vertices,
@@ -268,6 +273,8 @@ fn model(name: &str, m: &Model) -> (Value, String) {
         m.bytes() / 1024,
         m.certificate.rho,
         m.certificate.gamma,
+        m.certificate.transient_gain,
+        m.hidden_triangles.len(),
     );
     for (key, note) in &m.notes {
         text.push_str(&format!("  {key}: {note}\n"));

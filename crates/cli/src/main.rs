@@ -16,6 +16,7 @@ mod picture;
 mod progress;
 mod render;
 mod report;
+mod reproduce;
 mod resume;
 mod simulate;
 mod tiers;
@@ -47,6 +48,7 @@ enum Command {
     Fabric(fabric::Args),
     Crowd(crowd::Args),
     Lab(lab::Args),
+    Reproduce(reproduce::Args),
 }
 
 fn main() -> ExitCode {
@@ -73,6 +75,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Fabric(args) => fabric::run(&args),
         Command::Crowd(args) => crowd::run(&args),
         Command::Lab(args) => lab::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
     }
 }
 

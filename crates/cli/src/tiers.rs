@@ -146,12 +146,7 @@ pub fn model_for(path: &std::path::Path, body: &Body, garment: Option<&Garment>)
 }
 
 /// One step of any tier, a frame of `fps` after the last.
-pub fn advance(
-    tier: &mut dyn Tier,
-    bones: &[Affine3A],
-    root: &RootFrame,
-    fps: f64,
-) -> toile_run::StepReport {
+pub fn advance(tier: &mut dyn Tier, bones: &[Affine3A], root: &RootFrame, fps: f64) -> toile_run::StepReport {
     tier.step(bones, root, 1.0 / fps)
 }
 

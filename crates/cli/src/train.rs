@@ -5,7 +5,7 @@ use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use std::path::{Path, PathBuf};
 use toile_assets::{Error, ModelKind, Take};
-use toile_learn::Settings;
+use toile_learn::{Settings, TakeFiles, Training};
 
 /// Learn a garment from its takes
 #[derive(Parser)]
@@ -31,6 +31,18 @@ pub struct Args {
     /// Dimensions of the body's space
     #[arg(long, default_value_t = 64)]
     body_dims: usize,
+    /// The printed form: no bias, plain cosine, one-step least squares
+    #[arg(long)]
+    paper: bool,
+    /// Leave out the refinement over many frames that follows where cloth comes out too stiff
+    #[arg(long)]
+    no_refine: bool,
+    /// Frames held in full at once: what memory is bounded by
+    #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
+    chunk_frames: u32,
+    /// Training frames in which hidden triangles of the body are looked for; 0 leaves them out
+    #[arg(long, default_value_t = 24)]
+    hidden_frames: usize,
     /// Where to write the model
     #[arg(long)]
     out: PathBuf,
@@ -49,7 +61,7 @@ enum Kind {
 pub fn run(args: &Args) -> Result<()> {
     ask::writable(&args.out)?;
     let body = ask::body(&args.body, None)?;
-    let takes = read_takes(&args.takes)?;
+    let takes = TakeFiles(take_files(&args.takes)?);
     let settings = Settings {
         kind: match args.model {
             Kind::A => ModelKind::A,
@@ -59,46 +71,106 @@ pub fn run(args: &Args) -> Result<()> {
         order: usize::from(args.order),
         cloth_dims: args.cloth_dims,
         body_dims: args.body_dims,
+        paper: args.paper,
+        refine: !args.no_refine,
+        chunk_frames: args.chunk_frames as usize,
+        hidden_frames: args.hidden_frames,
         ..Settings::default()
     };
     let training = toile_learn::train(&body, &takes, &settings).map_err(|e| match e {
         toile_learn::Error::Numerical(_) => anyhow::Error::new(e),
+        toile_learn::Error::Read(e) => e.into(),
         _ => BadRequest(e.to_string()).into(),
     })?;
     training.model.write(&args.out)?;
-    let model = &training.model;
-    let travel = model.certificate.travel_bound_m.iter().copied().fold(0.0, f32::max) * 100.0;
-    if args.json {
-        let value = serde_json::json!({
-            "out": args.out, "windows": training.windows, "ridge": training.ridge,
-            "rho_before": training.rho_before, "rho": model.certificate.rho,
-            "travel_bound_cm": travel, "bytes": model.bytes(),
-            "cloth_dims": model.cloth_dims, "body_dims": model.body_dims, "order": model.order,
-            "remarks": training.remarks,
-        });
-        println!("{value}");
-        return Ok(());
-    }
     for remark in &training.remarks {
         eprintln!("{remark}");
     }
-    println!(
-        "{}: {} windows, {} + {} dims, order {}, ρ {:.4} (before {:.4}), no vertex ever farther than {:.0} cm, {} kB",
-        args.out.display(),
-        training.windows,
-        model.cloth_dims,
-        model.body_dims,
-        model.order,
-        model.certificate.rho,
-        training.rho_before,
-        travel,
-        model.bytes() / 1024
-    );
+    let value = json(&args.out, &training);
+    if args.json {
+        println!("{value}")
+    } else {
+        print!("{}", text(&args.out, &training))
+    }
     Ok(())
 }
 
-/// Reads takes from files and folders, in the order of their names.
-pub fn read_takes(paths: &[PathBuf]) -> Result<Vec<Take>> {
+fn json(out: &Path, t: &Training) -> serde_json::Value {
+    let m = &t.model;
+    let (tightness, tightness_rate) = m.tightness();
+    let tried: Vec<_> = t
+        .tried
+        .iter()
+        .map(|t| {
+            serde_json::json!({
+                "ridge": t.ridge, "horizon": t.horizon, "rms_cm": t.rms_cm,
+                "over_order_zero": t.over_order_zero, "liveliness": t.liveliness,
+            })
+        })
+        .collect();
+    let lowered = t.lowered.map(|l| {
+        serde_json::json!({
+            "cloth_dims": l.cloth_dims, "rho": l.rho, "rms_cm": l.rms_cm, "enforced_rms_cm": l.enforced_rms_cm,
+        })
+    });
+    serde_json::json!({
+        "out": out, "windows": t.windows, "ridge": t.ridge, "refined_over_frames": t.horizon, "tried": tried,
+        "rho_before": t.rho_before, "rho": m.certificate.rho, "gamma": m.certificate.gamma,
+        "transient_gain": m.certificate.transient_gain,
+        "travel_bound_cm": 100.0 * largest(&m.certificate.travel_bound_m),
+        "travel_bound_rate_cm": 100.0 * largest(&m.certificate.travel_bound_rate_m),
+        "tightness": tightness, "tightness_rate": tightness_rate, "lowered": lowered,
+        "hidden_triangles": m.hidden_triangles.len(), "bytes": m.bytes(),
+        "cloth_dims": m.cloth_dims, "body_dims": m.body_dims, "order": m.order, "remarks": t.remarks,
+    })
+}
+
+fn largest(values: &[f32]) -> f32 {
+    values.iter().copied().fold(0.0, f32::max)
+}
+
+fn text(out: &Path, t: &Training) -> String {
+    let m = &t.model;
+    let (tightness, tightness_rate) = m.tightness();
+    let mut text = format!(
+        "{}: {} windows, {} + {} dims, order {}, {} kB\n",
+        out.display(),
+        t.windows,
+        m.cloth_dims,
+        m.body_dims,
+        m.order,
+        m.bytes() / 1024
+    );
+    for tried in &t.tried {
+        let chosen = if (tried.ridge, tried.horizon) == (t.ridge, t.horizon) { "  <- chosen" } else { "" };
+        text.push_str(&format!(
+            "  ridge {:<8} {:>3} frames: {:.2} cm on held-out clips, {:.2} of order 0, liveliness {:.2}{chosen}\n",
+            tried.ridge,
+            tried.horizon.max(1),
+            tried.rms_cm,
+            tried.over_order_zero,
+            tried.liveliness
+        ));
+    }
+    text.push_str(&format!(
+        "  certificate: ρ {:.4} (least squares alone {:.4}), no vertex ever farther than {:.0} cm from its mean \
+         ({:.0} cm at trained speeds), {tightness:.1} ({tightness_rate:.1}) times what training saw\n",
+        m.certificate.rho,
+        t.rho_before,
+        100.0 * largest(&m.certificate.travel_bound_m),
+        100.0 * largest(&m.certificate.travel_bound_rate_m),
+    ));
+    if let Some(l) = t.lowered {
+        text.push_str(&format!(
+            "  lowering dims instead would be stable at {} (ρ {:.4}): {:.2} cm on the training takes, enforced {:.2} cm\n",
+            l.cloth_dims, l.rho, l.rms_cm, l.enforced_rms_cm
+        ));
+    }
+    text
+}
+
+/// Take files named one by one or by folder, in the order of their names.
+pub fn take_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
         if path.is_dir() {
@@ -116,5 +188,11 @@ pub fn read_takes(paths: &[PathBuf]) -> Result<Vec<Take>> {
             files.push(path.clone());
         }
     }
-    Ok(files.iter().map(|f: &PathBuf| Take::read(Path::new(f))).collect::<Result<_, Error>>()?)
+    Ok(files)
+}
+
+/// Reads takes from files and folders, in the order of their names.
+pub fn read_takes(paths: &[PathBuf]) -> Result<Vec<Take>> {
+    let files = take_files(paths)?;
+    Ok(files.iter().map(|f| Take::read(f)).collect::<Result<_, Error>>()?)
 }

@@ -6,7 +6,8 @@
 //! `U` the eigenvectors of `Lᵀ cov(b) L`: no body mesh is ever skinned.
 
 use crate::Error;
-use crate::sequence::{canonical_bones, thinned};
+use crate::sequence::canonical_bones;
+use crate::source::TakeSource;
 use faer::{Mat, Side};
 use toile_assets::{Body, Take};
 
@@ -20,51 +21,58 @@ pub(crate) struct BodySpace {
 
 impl BodySpace {
     /// At most `dims` directions, fewer where the frames do not span them.
-    pub fn new(body: &Body, takes: &[&Take], dims: usize, frames: usize) -> Result<Self, Error> {
-        let picked = thinned(takes, frames);
-        let n = 12 * takes[0].joints;
-        let mut data = Mat::<f64>::zeros(n, picked.len());
+    pub fn new<S: TakeSource + ?Sized>(
+        body: &Body,
+        source: &S,
+        plain: &[usize],
+        dims: usize,
+    ) -> Result<Self, Error> {
+        let n = 12 * body.skeleton.len();
         let mut mean = vec![0.0; n];
-        for (col, &(take, frame)) in picked.iter().enumerate() {
-            for (row, value) in canonical_bones(takes[take], frame).enumerate() {
-                data[(row, col)] = value;
-                mean[row] += value / picked.len() as f64;
+        let mut count = 0usize;
+        for &i in plain {
+            let take = source.take(i)?;
+            for f in 0..take.len() {
+                mean.iter_mut().zip(canonical_bones(&take, f)).for_each(|(m, v)| *m += v);
             }
+            count += take.len();
         }
-        for col in 0..picked.len() {
-            for row in 0..n {
-                data[(row, col)] -= mean[row];
-            }
-        }
+        mean.iter_mut().for_each(|m| *m /= count.max(1) as f64);
         let root = root_of_skinning(body)?;
-        let weighted = root.transpose() * &data;
-        let covariance = &weighted * weighted.transpose();
+        let mut covariance = Mat::<f64>::zeros(n, n);
+        for &i in plain {
+            let take = source.take(i)?;
+            let weighted = root.transpose() * centred(&take, &mean);
+            covariance += &weighted * weighted.transpose();
+        }
         let eigen = covariance
             .self_adjoint_eigen(Side::Lower)
             .map_err(|e| Error::Numerical(format!("PCA of the body: {e:?}")))?;
         let (values, vectors) = (eigen.S().column_vector(), eigen.U());
         let largest = values[n - 1].max(0.0);
-        let usable = (0..n).filter(|&i| values[i] > 1e-10 * largest).count();
+        // Less than ten micrometres of root mean square is rounding of f32 bones.
+        let least = (1e-10 * largest).max(1e-10 * (count * body.mesh.positions.len()) as f64);
+        let usable = (0..n).filter(|&i| values[i] > least).count();
         let dims = dims.min(usable);
-        let mut axes = Mat::<f64>::zeros(n, dims);
-        for k in 0..dims {
-            for row in 0..n {
-                axes[(row, k)] = vectors[(row, n - 1 - k)];
-            }
-        }
+        let axes = Mat::from_fn(n, dims, |r, k| vectors[(r, n - 1 - k)]);
         Ok(Self { mean, from_bones: axes.transpose() * root.transpose() })
     }
 
     /// Coefficients of every frame of a take.
     pub fn project(&self, take: &Take) -> Mat<f64> {
-        let mut data = Mat::<f64>::zeros(self.mean.len(), take.len());
-        for frame in 0..take.len() {
-            for (row, value) in canonical_bones(take, frame).enumerate() {
-                data[(row, frame)] = value - self.mean[row];
-            }
-        }
-        &self.from_bones * data
+        &self.from_bones * centred(take, &self.mean)
     }
+}
+
+/// Canonical bones of every frame less the mean, column per frame.
+fn centred(take: &Take, mean: &[f64]) -> Mat<f64> {
+    let mut data = Mat::<f64>::zeros(mean.len(), take.len());
+    for frame in 0..take.len() {
+        for ((row, value), mean) in canonical_bones(take, frame).enumerate().zip(mean) {
+            data[(row, frame)] = value - mean;
+        }
+    }
+    data
 }
 
 /// `L` with `L Lᵀ = G`, the Gram matrix of linear blend skinning over the body's vertices.
@@ -111,8 +119,7 @@ mod tests {
     fn coefficients_from_bones_equal_projecting_the_skinned_body() {
         let body = tube_body();
         let takes = swaying_takes(&body, 2, 60);
-        let refs: Vec<&Take> = takes.iter().collect();
-        let space = BodySpace::new(&body, &refs, 8, 1000).unwrap();
+        let space = BodySpace::new(&body, &takes, &[0, 1], 8).unwrap();
         let from_bones = space.project(&takes[0]);
         // The long way round: skin every vertex, then measure distances between frames. An orthonormal
         // projection of surfaces keeps them up to the truncated part.

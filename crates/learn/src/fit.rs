@@ -13,13 +13,15 @@ pub(crate) struct Layout {
     pub cloth: usize,
     pub order: usize,
     pub metas: usize,
+    /// The printed form: plain cosine, no bias.
+    pub paper: bool,
 }
 
 impl Layout {
     pub fn new(settings: &Settings, body: usize, cloth: usize) -> Self {
         let order = if settings.kind == ModelKind::A { 0 } else { settings.order };
         let metas = if settings.kind == ModelKind::C { order } else { 0 };
-        Self { body, cloth, order, metas }
+        Self { body, cloth, order, metas, paper: settings.paper }
     }
 
     /// The order-0 model that starts the recursion.
@@ -38,8 +40,13 @@ impl Layout {
         [(0, self.body)].into_iter().chain(histories).chain((0..self.metas).map(move |i| (first + 5 * i, 5)))
     }
 
+    /// The first frame that a window of `s` may end at.
+    pub fn first_end(&self, s: &Sequence) -> usize {
+        if s.lead > 0 { self.order.max(s.lead + 1) } else { self.order }
+    }
+
     /// Features of one window that ends at frame `t`.
-    fn window(&self, s: &Sequence, t: usize, out: &mut [f64]) {
+    pub fn window(&self, s: &Sequence, t: usize, out: &mut [f64]) {
         for k in 0..self.body {
             out[k] = s.x[(k, t)];
         }
@@ -50,7 +57,7 @@ impl Layout {
         }
         let first = self.body + self.order * self.cloth;
         for i in 0..self.metas {
-            let z = root_change(&s.roots[t - i], &s.roots[t - self.order]);
+            let z = root_change(&s.roots[t - i], &s.roots[t - self.order], self.paper);
             out[first + 5 * i..first + 5 * (i + 1)].copy_from_slice(&z);
         }
     }
@@ -67,6 +74,7 @@ pub(crate) struct Normal {
 }
 
 /// A fitted map from features to the next cloth state.
+#[derive(Clone)]
 pub(crate) struct Fit {
     /// `cloth × features`.
     pub weights: Mat<f64>,
@@ -92,25 +100,25 @@ impl Normal {
 
     /// Adds all windows of a sequence; they never cross into another one.
     pub fn add(&mut self, s: &Sequence) {
-        let order = self.layout.order;
-        if s.len() <= order {
+        let first = self.layout.first_end(s);
+        if s.len() <= first {
             return;
         }
-        let count = s.len() - order;
+        let count = s.len() - first;
         let f = self.layout.features();
         let mut features = Mat::<f64>::zeros(f, count);
         let mut window = vec![0.0; f];
         for w in 0..count {
-            self.layout.window(s, order + w, &mut window);
+            self.layout.window(s, first + w, &mut window);
             for (k, value) in window.iter().enumerate() {
                 features[(k, w)] = *value;
                 self.feature_sum[k] += value;
             }
             for k in 0..self.layout.cloth {
-                self.target_sum[k] += s.y[(k, order + w)];
+                self.target_sum[k] += s.y[(k, first + w)];
             }
         }
-        let targets = s.y.subcols(order, count);
+        let targets = s.y.subcols(first, count);
         self.gram += &features * features.transpose();
         self.cross += targets * features.transpose();
         self.windows += count;
@@ -129,15 +137,44 @@ impl Normal {
         self.fit_some(ridge, &free, Some(fixed))
     }
 
-    fn fit_some(&self, ridge: f64, free: &[usize], fixed: Option<&Fit>) -> Result<Fit, Error> {
+    /// The weight of each squared coefficient: spaces by the variance of their whole block (their directions share a
+    /// unit), root terms each by their own (metres and sines do not).
+    pub fn penalty(&self, ridge: f64) -> Vec<f64> {
         let n = self.windows as f64;
-        let centred = |i: usize, j: usize| self.gram[(i, j)] - self.feature_sum[i] * self.feature_sum[j] / n;
+        let mean = if self.layout.paper { 0.0 } else { 1.0 };
         let mut penalty = vec![0.0; self.layout.features()];
         for (first, length) in self.layout.blocks() {
-            let variance: f64 =
-                (first..first + length).map(|k| centred(k, k)).sum::<f64>() / length.max(1) as f64;
-            penalty[first..first + length].fill(ridge * variance.max(1e-12 * n));
+            let variance = |k: usize| self.gram[(k, k)] - mean * self.feature_sum[k].powi(2) / n;
+            let average = (first..first + length).map(variance).sum::<f64>() / length.max(1) as f64;
+            penalty[first..first + length].fill(ridge * average.max(1e-12 * n));
+            if first >= self.layout.body + self.layout.order * self.layout.cloth {
+                // But not freely: `cos − 1` is nearly constant and would take any weight.
+                let least = (0.02 * average).max(1e-12 * n);
+                (first..first + length).for_each(|k| penalty[k] = ridge * variance(k).max(least));
+            }
         }
+        penalty
+    }
+
+    /// The regularised Gram matrix of features and a constant 1, for preconditioning.
+    pub fn gram_with_bias(&self, ridge: f64) -> Mat<f64> {
+        let f = self.layout.features();
+        let penalty = self.penalty(ridge.max(1e-8));
+        Mat::from_fn(f + 1, f + 1, |i, j| match (i < f, j < f) {
+            (true, true) => self.gram[(i, j)] + if i == j { penalty[i] } else { 0.0 },
+            (true, false) => self.feature_sum[i],
+            (false, true) => self.feature_sum[j],
+            (false, false) => self.windows as f64 * (1.0 + 1e-9),
+        })
+    }
+
+    fn fit_some(&self, ridge: f64, free: &[usize], fixed: Option<&Fit>) -> Result<Fit, Error> {
+        let n = self.windows as f64;
+        // Without a bias nothing is centred.
+        let mean = if self.layout.paper { 0.0 } else { 1.0 };
+        let centred =
+            |i: usize, j: usize| self.gram[(i, j)] - mean * self.feature_sum[i] * self.feature_sum[j] / n;
+        let penalty = self.penalty(ridge);
         let d = self.layout.cloth;
         let mut weights = fixed.map_or_else(|| Mat::zeros(d, self.layout.features()), |f| f.weights.clone());
         free.iter().for_each(|&k| (0..d).for_each(|r| weights[(r, k)] = 0.0));
@@ -153,7 +190,7 @@ impl Normal {
             let k = free[i];
             self.cross[(r, k)]
                 - explained[(r, k)]
-                - (self.target_sum[r] - mean_part[r]) * self.feature_sum[k] / n
+                - mean * (self.target_sum[r] - mean_part[r]) * self.feature_sum[k] / n
         });
         let factor = lhs.llt(Side::Lower).map_err(|e| Error::Numerical(format!("the regression: {e:?}")))?;
         let solution = factor.solve(&rhs);
@@ -166,7 +203,7 @@ impl Normal {
             .map(|r| {
                 let predicted: f64 =
                     (0..weights.ncols()).map(|k| weights[(r, k)] * self.feature_sum[k]).sum();
-                (self.target_sum[r] - predicted) / n
+                mean * (self.target_sum[r] - predicted) / n
             })
             .collect();
         Ok(Fit { weights, bias })

@@ -4,16 +4,33 @@
 //! one least-squares fit of the latent motion; it always ends with a certificate that the loader can check.
 //! [`evaluate()`] scores a model by free runs through the very code that ships.
 
+mod assemble;
+mod baseline;
 mod body_space;
+mod bound;
 mod certify;
 mod cloth_space;
 mod evaluate;
 mod fit;
+mod hidden;
+mod histogram;
 mod liveliness;
+mod penetration;
+mod refine;
+mod response;
+mod rollout;
 mod sequence;
 mod settings;
+mod settling;
+mod source;
 mod train;
+mod worst;
 
-pub use evaluate::{ClipScore, Evaluation, evaluate};
+pub use baseline::{Baselines, baselines};
+pub use evaluate::{ClipScore, Evaluation, SettlingSummary, evaluate};
+pub use hidden::hidden_triangles;
 pub use settings::{Error, Settings};
-pub use train::{Training, train};
+pub use settling::Settling;
+pub use source::{TakeFiles, TakeSource};
+pub use train::{Lowered, Prepared, Training, Tried, train};
+pub use worst::{WorstCase, worst_case};

@@ -1,9 +1,11 @@
 //! Takes in the canonical frame, as coefficients over time.
 
-use faer::Mat;
+use faer::{Mat, MatRef};
+use std::f64::consts::TAU;
 use toile_assets::{RootFrame, Take};
 
-/// A take after projection: column per frame.
+/// A take after projection: column per frame. A stop take is led in by the frames of the clip it branches from,
+/// so that the first windows after the stop see the motion before it.
 pub(crate) struct Sequence {
     /// `cloth_dims × frames`.
     pub y: Mat<f64>,
@@ -11,12 +13,42 @@ pub(crate) struct Sequence {
     pub x: Mat<f64>,
     /// Root frame per frame.
     pub roots: Vec<RootFrame>,
+    /// Leading frames that belong to another take: history for windows, never their end.
+    pub lead: usize,
 }
 
 impl Sequence {
     pub fn len(&self) -> usize {
         self.roots.len()
     }
+
+    /// The same sequence in fewer dimensions (both spaces are nested), or with rows of zeros where there are not
+    /// enough.
+    pub fn truncated(&self, body: usize, cloth: usize) -> Self {
+        let top = |m: MatRef<'_, f64>, rows: usize| {
+            Mat::from_fn(rows, m.ncols(), |r, c| if r < m.nrows() { m[(r, c)] } else { 0.0 })
+        };
+        Self {
+            y: top(self.y.as_ref(), cloth),
+            x: top(self.x.as_ref(), body),
+            roots: self.roots.clone(),
+            lead: self.lead,
+        }
+    }
+}
+
+/// Root frames of a clip's frames `from..at` followed by its stop's. The stop's heading was unwrapped on its own,
+/// so it may be whole turns away from the clip's.
+pub(crate) fn joined_roots(
+    plain: &[RootFrame],
+    from: usize,
+    at: usize,
+    stop: &[RootFrame],
+) -> Vec<RootFrame> {
+    let mut roots = plain[from..at].to_vec();
+    let turns = ((plain[at].heading - stop[0].heading) / TAU).round() * TAU;
+    roots.extend(stop.iter().map(|r| RootFrame { heading: r.heading + turns, ..*r }));
+    roots
 }
 
 /// The garment of one frame in the canonical frame, as 3·vertices numbers.
@@ -39,18 +71,11 @@ pub(crate) fn canonical_bones(take: &Take, frame: usize) -> impl Iterator<Item =
     })
 }
 
-/// The meta-parameters `z_{i,j}` (eq. 6), with `cos Δr − 1` so that standing still is zero.
-pub(crate) fn root_change(i: &RootFrame, j: &RootFrame) -> [f64; 5] {
+/// The meta-parameters `z_{i,j}` (eq. 6), with `cos Δr − 1` so that standing still is zero; `paper` keeps the
+/// printed `cos Δr`, which is nearly a constant.
+pub(crate) fn root_change(i: &RootFrame, j: &RootFrame, paper: bool) -> [f64; 5] {
     let delta = RootFrame { position: glam::DVec3::ZERO, heading: j.heading }
         .canonical_from_world(i.position - j.position);
     let turn = i.heading - j.heading;
-    [delta.x, delta.y, delta.z, turn.sin(), turn.cos() - 1.0]
-}
-
-/// Evenly thinned `(take, frame)` pairs, at most `limit`.
-pub(crate) fn thinned(takes: &[&Take], limit: usize) -> Vec<(usize, usize)> {
-    let total: usize = takes.iter().map(|t| t.len()).sum();
-    let stride = total.div_ceil(limit.max(1)).max(1);
-    let all = takes.iter().enumerate().flat_map(|(i, t)| (0..t.len()).map(move |f| (i, f)));
-    all.step_by(stride).collect()
+    [delta.x, delta.y, delta.z, turn.sin(), turn.cos() - if paper { 0.0 } else { 1.0 }]
 }

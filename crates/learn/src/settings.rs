@@ -15,10 +15,22 @@ pub struct Settings {
     pub body_dims: usize,
     /// Ridge strengths tried on clips held out of training, per standardised feature and frame.
     pub ridges: Vec<f64>,
-    /// Frames the PCA looks at; more are thinned evenly, so memory is bounded by this and not by the takes.
-    pub pca_frames: usize,
+    /// Frames that are held in full at once: memory is bounded by this and not by the takes.
+    pub chunk_frames: usize,
     /// Spectral radius the shipped matrices are brought under.
     pub max_rho: f64,
+    /// The printed form of the paper: no bias, plain cosine, no refinement.
+    pub paper: bool,
+    /// Whether matrices are refined on free runs of many frames where cloth held out of the fit is too stiff.
+    pub refine: bool,
+    /// Liveliness below which they are.
+    pub refine_below: f64,
+    /// Frames of a free run in refinement; each is tried and the best on held-out clips kept.
+    pub horizons: Vec<usize>,
+    /// Frames that a refinement looks at; more are thinned evenly.
+    pub refine_frames: usize,
+    /// Training frames in which hidden triangles of the body are looked for, evenly thinned; 0 leaves them out.
+    pub hidden_frames: usize,
     /// Share by which the certified input box is wider than what training saw, on each side.
     pub input_margin: f64,
 }
@@ -30,11 +42,20 @@ impl Default for Settings {
             order: 2,
             cloth_dims: 64,
             body_dims: 64,
-            // Stronger ridges lower the mean error a little more by making the cloth stiff.
-            ridges: vec![1e-5, 1e-4, 1e-3, 1e-2],
-            pca_frames: 4000,
-            // At 30 Hz this forgets a kick to 1/e in about 7 s: longer memory than any cloth has.
-            max_rho: 0.995,
+            // Stronger ridges make cloth stiff; stiffness counts as error when one is chosen.
+            ridges: vec![1e-5, 1e-4, 1e-3, 1e-2, 3e-2],
+            // 1024 frames of a dress of 766 vertices are 19 MB.
+            chunk_frames: 1024,
+            // At 30 Hz this forgets a kick to 1/e in about 3 s: longer memory than any cloth has.
+            max_rho: 0.99,
+            paper: false,
+            refine: true,
+            refine_below: 0.9,
+            // A third of a second and a whole swing.
+            horizons: vec![10, 30],
+            refine_frames: 12_000,
+            // Cloth that ever slides off a place mostly has within so many frames; 0.2 s a frame of a dress.
+            hidden_frames: 24,
             input_margin: 0.1,
         }
     }
@@ -50,6 +71,9 @@ pub enum Error {
     /// Takes that do not belong together, each difference named.
     #[error("the takes do not fit together:\n{}", .0.join("\n"))]
     Mixed(Vec<String>),
+    /// A take could not be read.
+    #[error(transparent)]
+    Read(#[from] toile_assets::Error),
     /// A factorisation failed, which finite takes should not cause.
     #[error("the numbers did not allow a fit: {0}")]
     Numerical(String),

@@ -2,7 +2,7 @@
 
 use crate::tensors::TensorReader;
 use crate::write::model::{FORMAT, VERSION};
-use crate::{Certificate, Error, HipLine, InputSet, Model, ModelKind, Result};
+use crate::{Attachment, Certificate, Error, HipLine, InputSet, Model, ModelKind, Result, Skin};
 use glam::Vec3;
 use std::path::Path;
 
@@ -19,6 +19,9 @@ impl Model {
     /// As [`Model::read`], from memory; `path` is only for messages.
     pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Self> {
         let mut file = TensorReader::open(path, bytes, FORMAT, VERSION)?;
+        if file.text("version") == Some("1") {
+            return Err(Error::bad(path, "header", "written by an early version; train the model again"));
+        }
         let [vertices, _] = file.shape("cloth_mean");
         let [_, d] = file.shape("cloth_basis");
         let [m, entries] = file.shape("body_from_bones");
@@ -71,6 +74,9 @@ impl Model {
             inputs: InputSet {
                 body_min: file.f32s("body_min", &[m]),
                 body_max: file.f32s("body_max", &[m]),
+                body_rate: file.f32s("body_rate", &[m]),
+                body_std: file.f32s("body_std", &[m]),
+                body_reach: file.parsed("body_reach"),
                 max_horizontal_m: file.parsed("max_horizontal_m"),
                 max_vertical_m: file.parsed("max_vertical_m"),
                 max_turn: file.parsed("max_turn"),
@@ -79,8 +85,13 @@ impl Model {
                 rho: file.parsed("rho"),
                 gamma: file.parsed("gamma"),
                 p: file.f64s("certificate_p", &[memory, memory]),
+                transient_gain: file.parsed("transient_gain"),
                 travel_bound_m: file.f32s("travel_bound_m", &[vertices]),
+                travel_bound_rate_m: file.f32s("travel_bound_rate_m", &[vertices]),
+                training_travel_m: file.f32s("training_travel_m", &[vertices]),
             },
+            attachment: attachment(&mut file, vertices, entries / 12),
+            hidden_triangles: hidden_triangles(&mut file),
             notes: file.text("notes").and_then(|s| serde_json::from_str(s).ok()).unwrap_or_default(),
         };
         if !(model.fps.is_finite() && model.fps > 0.0) {
@@ -92,6 +103,10 @@ impl Model {
             || i.body_min.iter().zip(&i.body_max).any(|(lo, hi)| lo > hi)
         {
             file.fault("the input set is empty or not finite".into());
+        }
+        let per_input = i.body_rate.iter().chain(&i.body_std).chain([&i.body_reach]);
+        if per_input.into_iter().any(|v| !v.is_finite() || *v < 0.0) {
+            file.fault("rates and deviations of the inputs must be finite and not negative".into());
         }
         if file.sound()
             && let Err(what) = model.verify_certificate()
@@ -117,4 +132,40 @@ fn hips(file: &mut TensorReader, joints: usize) -> Option<HipLine> {
             None
         }
     }
+}
+
+/// The garment's weights, where the file has them.
+fn attachment(file: &mut TensorReader<'_>, vertices: usize, joints: usize) -> Option<Attachment> {
+    if !file.has("attachment_joints") {
+        return None;
+    }
+    let [_, width] = file.shape("attachment_joints");
+    let indices = file.indices("attachment_joints", &[vertices, width], joints);
+    let weights = file.f32s("attachment_weights", &[vertices, width]);
+    let rest = file.f32s("attachment_rest", &[vertices, 3]);
+    if width == 0 || indices.len() != weights.len() || rest.len() != 3 * vertices || !file.sound() {
+        return None;
+    }
+    let rows = indices.chunks_exact(width).zip(weights.chunks_exact(width));
+    let rows = rows.map(|(j, w)| j.iter().map(|j| *j as u16).zip(w.iter().copied()).collect::<Vec<_>>());
+    match Skin::from_rows(rows) {
+        Ok(skin) => {
+            let rest = rest.as_chunks::<3>().0.iter().map(|p| Vec3::from_array(*p)).collect();
+            Some(Attachment { skin, rest })
+        }
+        Err(e) => {
+            file.fault(format!("attachment: {e}"));
+            None
+        }
+    }
+}
+
+/// Indices into the body's triangles, which this file does not know: only their order can be checked.
+fn hidden_triangles(file: &mut TensorReader<'_>) -> Vec<u32> {
+    let [count] = file.shape("hidden_triangles");
+    let hidden = file.u32s("hidden_triangles", &[count]);
+    if hidden.windows(2).any(|w| w[0] >= w[1]) {
+        file.fault("hidden triangles are not in ascending order".into());
+    }
+    hidden
 }

@@ -7,10 +7,11 @@ use std::path::Path;
 /// What a model's file calls itself.
 pub(crate) const FORMAT: &str = "toile-model";
 /// The newest layout.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 impl Model {
-    /// Writes the model, all or nothing. Array names are the field names of [`Model`]; `b` and `c` are stacked.
+    /// Writes the model, all or nothing. Array names are the field names of [`Model`]; `b` and `c` are stacked,
+    /// rows of `attachment_*` are padded with weights of zero.
     pub fn write(&self, path: &Path) -> Result<()> {
         let (d, m, n, j) = (self.cloth_dims, self.body_dims, self.vertices, self.joints);
         let mut file = TensorWriter::default();
@@ -22,6 +23,8 @@ impl Model {
         file.text("fps", self.fps);
         file.text("rho", self.certificate.rho);
         file.text("gamma", self.certificate.gamma);
+        file.text("transient_gain", self.certificate.transient_gain);
+        file.text("body_reach", self.inputs.body_reach);
         file.text("max_horizontal_m", self.inputs.max_horizontal_m);
         file.text("max_vertical_m", self.inputs.max_vertical_m);
         file.text("max_turn", self.inputs.max_turn);
@@ -43,9 +46,26 @@ impl Model {
         file.f32s("bias0", &[d], self.bias0.iter().copied());
         file.f32s("body_min", &[m], self.inputs.body_min.iter().copied());
         file.f32s("body_max", &[m], self.inputs.body_max.iter().copied());
+        file.f32s("body_rate", &[m], self.inputs.body_rate.iter().copied());
+        file.f32s("body_std", &[m], self.inputs.body_std.iter().copied());
         let memory = self.order * d;
         file.f64s("certificate_p", &[memory, memory], self.certificate.p.iter().copied());
         file.f32s("travel_bound_m", &[n], self.certificate.travel_bound_m.iter().copied());
+        file.f32s("travel_bound_rate_m", &[n], self.certificate.travel_bound_rate_m.iter().copied());
+        file.f32s("training_travel_m", &[n], self.certificate.training_travel_m.iter().copied());
+        file.u32s("hidden_triangles", &[self.hidden_triangles.len()], self.hidden_triangles.iter().copied());
+        if let Some(attachment) = &self.attachment {
+            let width = attachment.skin.max_influences();
+            let (mut joints, mut weights) = (Vec::new(), Vec::new());
+            for v in 0..attachment.skin.len() {
+                let row: Vec<(u16, f32)> = attachment.skin.row(v).collect();
+                joints.extend((0..width).map(|k| row.get(k).map_or(0, |r| u32::from(r.0))));
+                weights.extend((0..width).map(|k| row.get(k).map_or(0.0, |r| r.1)));
+            }
+            file.u32s("attachment_joints", &[n, width], joints);
+            file.f32s("attachment_weights", &[n, width], weights);
+            file.f32s("attachment_rest", &[n, 3], attachment.rest.iter().flat_map(|p| p.to_array()));
+        }
         file.write(path)
     }
 }

@@ -99,11 +99,24 @@ pub fn model(size: Size, seed: u64) -> Model {
         inputs: InputSet {
             body_min: vec![-3.0; m],
             body_max: vec![3.0; m],
+            body_rate: vec![6.0; m],
+            body_std: vec![1.0; m],
+            body_reach: 3.0,
             max_horizontal_m: 0.3,
             max_vertical_m: 0.2,
             max_turn: 0.4,
         },
-        certificate: Certificate { rho: 0.9, gamma: 0.98, p, travel_bound_m: vec![10.0; vertices] },
+        certificate: Certificate {
+            rho: 0.9,
+            gamma: 0.98,
+            p,
+            transient_gain: 1.0,
+            travel_bound_m: vec![10.0; vertices],
+            travel_bound_rate_m: vec![10.0; vertices],
+            training_travel_m: vec![1.0; vertices],
+        },
+        attachment: None,
+        hidden_triangles: Vec::new(),
         notes: Vec::new(),
     }
 }

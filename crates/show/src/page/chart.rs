@@ -50,6 +50,47 @@ const TOP: f64 = 12.0;
 const BOTTOM: f64 = 46.0;
 
 impl Chart {
+    /// The chart as a file of its own, coloured for a light background; the legend is inside.
+    pub fn svg(&self) -> String {
+        let html = self.html();
+        let body = html.find("<svg viewBox").and_then(|from| {
+            let inner = from + html[from..].find('>')? + 1;
+            Some(&html[inner..inner + html[inner..].find("</svg>")?])
+        });
+        let colours =
+            ["#2a6f97", "#c1440e", "#3c8d40", "#8f5fa8", "#b8860b", "#4a4a4a", "#d1495b", "#00798c"];
+        let mut out = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 -44 {WIDE} {}\" font-family=\"sans-serif\">\n<style>\
+             .grid{{stroke:#ddd}}.axis{{stroke:#555}}.tick{{font-size:12px;fill:#555}}.name{{font-size:13px;fill:#333}}\
+             .line{{fill:none;stroke-width:2}}.dashed{{stroke-dasharray:6 4}}",
+            HIGH + 44.0
+        );
+        for (k, colour) in colours.iter().enumerate() {
+            let _ = write!(out, ".c{k}{{stroke:{colour}}}");
+        }
+        let _ = writeln!(
+            out,
+            "</style>\n<rect x=\"0\" y=\"-44\" width=\"{WIDE}\" height=\"{}\" fill=\"#fff\"/>\n\
+             <text x=\"{LEFT}\" y=\"-26\" font-size=\"14\" fill=\"#222\">{}</text>",
+            HIGH + 44.0,
+            escape(&self.title)
+        );
+        let mut x = LEFT;
+        for (k, line) in self.lines.iter().enumerate() {
+            let dashed = if line.dashed { " dashed" } else { "" };
+            let _ = writeln!(
+                out,
+                "<path class=\"line c{}{dashed}\" d=\"M{x:.0} -8h22\"/><text class=\"tick\" x=\"{:.0}\" y=\"-4\">{}</text>",
+                k % 8,
+                x + 27.0,
+                escape(&line.name)
+            );
+            x += 44.0 + 7.0 * line.name.chars().count() as f64;
+        }
+        let _ = writeln!(out, "{}</svg>", body.unwrap_or(""));
+        out
+    }
+
     /// The chart as a figure.
     pub(super) fn html(&self) -> String {
         let finite =

@@ -1,0 +1,168 @@
+//! `toile reproduce`: published tables, theirs and ours side by side.
+
+mod cast;
+mod page;
+mod study;
+
+use crate::ask::{self, BadRequest};
+use crate::simulate::Job;
+use anyhow::{Context, Result};
+use cast::Cast;
+use clap::{Parser, ValueEnum};
+use std::path::PathBuf;
+use std::time::Instant;
+use study::Study;
+use toile_assets::read::garment::RestChoice;
+use toile_assets::{Motion, Take};
+use toile_simulate::RecordSettings;
+
+/// Repeat a published experiment and print its tables beside ours
+#[derive(Parser)]
+#[command(
+    after_help = "Finished simulations are kept: run again to go on where it stopped.\n\nExamples:\n  \
+    toile reproduce stable-spaces --quick\n  \
+    toile reproduce stable-spaces --motions mocap --out out/stable-spaces --report docs/reproduce\n  \
+    toile reproduce stable-spaces --motions mocap --body hero.glb --garment dress.obj --out out/hero"
+)]
+pub struct Args {
+    /// Which one
+    #[arg(value_enum)]
+    which: Which,
+    /// Folder with `train` and `test` folders of BVH files and, if there is one, a `clips.json` that names roles and
+    /// categories; built-in motions in the same roles when not given
+    #[arg(long)]
+    motions: Option<PathBuf>,
+    /// Few clips, few dimensions, one stop: minutes instead of hours
+    #[arg(long)]
+    quick: bool,
+    /// The body
+    #[arg(long, default_value = "mannequin:female")]
+    body: String,
+    /// The garment of tables 2 and 3
+    #[arg(long, default_value = "dress")]
+    garment: String,
+    /// Its fabric; the garment's own when not given
+    #[arg(long)]
+    fabric: Option<String>,
+    /// More garments for table 1, as `garment` or `garment/fabric`, separated by commas; `none` leaves it at one
+    #[arg(long)]
+    garments: Option<String>,
+    /// Stops per training clip
+    #[arg(long)]
+    stops: Option<usize>,
+    /// Clips simulated at once; as many as there are cores when not given
+    #[arg(long)]
+    jobs: Option<usize>,
+    /// Folder for simulations and models
+    #[arg(long, default_value = "toile-reproduce")]
+    out: PathBuf,
+    /// Folder for the report and its plots; the same folder when not given
+    #[arg(long)]
+    report: Option<PathBuf>,
+    /// One JSON object on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Which {
+    /// de Aguiar, Sigal, Treuille and Hodgins 2010
+    StableSpaces,
+}
+
+/// What table 1 shows besides the main garment, as far as it is built in.
+const GARMENTS: &str = "dress:3410,skirt,skirt/denim,long-skirt,oscar,cape,shirt,poncho";
+
+#[allow(clippy::disallowed_methods)] // how long it took is part of the report
+pub fn run(args: &Args) -> Result<()> {
+    let begun = Instant::now();
+    let Which::StableSpaces = args.which;
+    let report = args.report.clone().unwrap_or_else(|| args.out.clone());
+    for folder in [&args.out, &report] {
+        std::fs::create_dir_all(folder).map_err(|e| toile_assets::Error::io(folder.as_path(), e))?;
+    }
+    let body = ask::body(&args.body, None)?;
+    let cast = Cast::new(args.motions.as_deref(), args.quick)?;
+    let stops = args.stops.unwrap_or(if args.quick { 1 } else { 5 });
+    let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let dressed = Wardrobe { body: &body, args, jobs };
+
+    let train = dressed.takes(&args.garment, args.fabric.as_deref(), &cast.train, stops, "train")?;
+    // Stops in test clips are where a model with memory shows what it is worth.
+    let test = dressed.takes(&args.garment, args.fabric.as_deref(), &cast.test, 2.min(stops), "test")?;
+    let apart = dressed.takes(&args.garment, args.fabric.as_deref(), &cast.apart(), 0, "apart")?;
+
+    let mut study = Study::new(&body, &cast, train, test, apart, args.quick)?;
+    study.tables(&args.out)?;
+    let others = match args.garments.as_deref() {
+        Some("none") => "",
+        Some(list) => list,
+        None if args.quick => "skirt",
+        None => GARMENTS,
+    };
+    for name in others.split(',').filter(|n| !n.is_empty()) {
+        let (garment, fabric) = name.split_once('/').map_or((name, None), |(g, f)| (g, Some(f)));
+        let few = cast.few();
+        let takes = dressed.takes(garment, fabric, &few, 1, "few")?;
+        study.add_garment(name, &body, &takes, &args.out)?;
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
+    let page = page::write(&report, &study, &cast, &format!("toile {command}"), seconds)?;
+    if args.json {
+        println!("{}", page::json(&study, &page));
+    } else {
+        print!("{}", page::text(&study));
+        println!("report: {}", page.display());
+    }
+    Ok(())
+}
+
+/// One body and everything it wears.
+struct Wardrobe<'a> {
+    body: &'a toile_assets::Body,
+    args: &'a Args,
+    jobs: usize,
+}
+
+impl Wardrobe<'_> {
+    /// Simulates what is not there yet; a clip that fails is said and left out.
+    fn takes(
+        &self,
+        garment: &str,
+        fabric: Option<&str>,
+        clips: &[String],
+        stops: usize,
+        folder: &str,
+    ) -> Result<Vec<Take>> {
+        if clips.is_empty() {
+            return Ok(Vec::new());
+        }
+        let worn = ask::garment(garment, self.body, RestChoice::Auto, None)?;
+        let fabric = ask::fabric(fabric.unwrap_or(&worn.fabric))?;
+        let motions: Vec<Motion> = ask::motions(clips, self.body)?;
+        let plain: String = format!("{garment}-{}", fabric.name)
+            .chars()
+            .map(|c| if c.is_alphanumeric() { c } else { '_' })
+            .collect();
+        let out = self.args.out.join("takes").join(plain).join(folder);
+        eprintln!("{} in {}: {} clips for {folder}", worn.name, fabric.name, motions.len());
+        let job = Job {
+            body: self.body,
+            garment: &worn,
+            fabric: &fabric,
+            settings: RecordSettings::default(),
+            stops,
+            out: &out,
+            jobs: self.jobs,
+        };
+        let outcome = job.simulate(&motions).with_context(|| format!("simulating {garment}"))?;
+        for (clip, why) in &outcome.failed {
+            eprintln!("left out: {clip}: {why}");
+        }
+        if outcome.takes.is_empty() {
+            return Err(BadRequest(format!("none of the clips for {folder} could be simulated")).into());
+        }
+        Ok(outcome.takes.into_iter().map(|(_, take)| take).collect())
+    }
+}
