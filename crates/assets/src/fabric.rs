@@ -138,7 +138,7 @@ mod tests {
             stiff.contains("stretch_warp = 1500000000.0 N/m") && stiff.contains("1.0 to 500000.0"),
             "{stiff}"
         );
-        assert!(fault("bend_weft = 7.0e-6", "bend_weft = nan").contains("bend_weft"));
+        assert!(fault("bend_weft = 9.0e-6", "bend_weft = nan").contains("bend_weft"));
         assert!(fault("density = 0.15", "density = -0.15").contains("0.005 to 10.0"));
         let two = fault("density = 0.15\nstretch_warp = 1500.0", "density = 150.0\nstretch_warp = 0.0");
         assert!(
