@@ -255,7 +255,7 @@ impl SurfaceContacts {
             let seed = self.seeds[s * self.parts + part];
             let seed = (seed != u32::MAX).then_some(seed);
             // Vertices look farther: on behalf of the samples between them, and to be left alone longer.
-            let far = if is_vertex { WATCH_M } else { radius };
+            let far = if is_vertex { WATCH_M } else { SEARCH_TOUCHING_M };
             let found = body.nearest_on(part, y, far, seed);
             if is_vertex {
                 let at = s * self.parts + part;
@@ -268,10 +268,12 @@ impl SurfaceContacts {
             self.seeds[s * self.parts + part] = found.map_or(u32::MAX, |f| f.0.triangle);
             let Some((found, inside)) = found else { continue };
             let gap = (y - found.point).dot(found.normal);
-            if !inside || gap > keep + SPARE_M || found.point.distance_squared(y) > radius * radius {
+            let motion = body.motion(&found);
+            // What has come that far in this step alone may be that much deeper: a thigh in a run.
+            let come = (y - sample.point(&now.state.x) - motion).length();
+            if !inside || gap > keep + SPARE_M || found.point.distance(y) > radius + come {
                 continue;
             }
-            let motion = body.motion(&found);
             let mut contact = now.contact(s, y, found.point, found.normal, motion, now.scene.fabric.friction);
             self.remember_pressure(now, &mut contact);
             if part == home {
