@@ -22,7 +22,7 @@ pub struct Element {
     pub c: [f64; 3],
     /// Shear stiffness times area, N·m.
     pub shear: f64,
-    /// Share of the stiffness that is left where threads are pushed together: see [`Element::tangent`].
+    /// Share of the stiffness that is left where threads are pushed together and buckle.
     pub compression: f64,
 }
 
