@@ -16,6 +16,8 @@ struct Lists<T, J, S> {
     job: Option<J>,
     /// Scratch memory that no thread has at the moment; there is one for each.
     scratch: Vec<S>,
+    /// Workers that are there; a thread that begins allocates, and must not do so in somebody's frame.
+    started: usize,
     /// A worker's work panicked.
     broken: bool,
     closing: bool,
@@ -44,6 +46,7 @@ impl<T: Send + 'static, J: Copy + Send + 'static, S: Default + Send + 'static> P
             done: Vec::new(),
             job: None,
             scratch: (0..threads.max(1)).map(|_| S::default()).collect(),
+            started: 0,
             broken: false,
             closing: false,
         };
@@ -54,7 +57,12 @@ impl<T: Send + 'static, J: Copy + Send + 'static, S: Default + Send + 'static> P
             // Where the system gives no thread the caller does the work alone.
             std::thread::Builder::new().name(format!("toile {i}")).spawn(move || shared.serve()).ok()
         };
-        let workers = (1..threads).filter_map(worker).collect();
+        let workers: Vec<JoinHandle<()>> = (1..threads).filter_map(worker).collect();
+        let mut lists = shared.lock();
+        while lists.started < workers.len() {
+            lists = shared.ready.wait(lists).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(lists);
         Self { shared, workers }
     }
 
@@ -124,6 +132,8 @@ impl<T, J: Copy, S> Shared<T, J, S> {
 
     fn serve(&self) {
         let mut lists = self.lock();
+        lists.started += 1;
+        self.ready.notify_one();
         loop {
             if lists.closing {
                 return;
