@@ -90,7 +90,7 @@ fn small_model() -> Model {
         bias: vec![0.0],
         a0: vec![1.0],
         bias0: vec![0.0],
-        hips: Some(toile_assets::HipLine { joints: [0, 0, 0], bind: [Vec3::ZERO, Vec3::X, Vec3::NEG_X] }),
+        hips: Some(HipLine { joints: [0, 0, 0], bind: [Vec3::ZERO, Vec3::X, Vec3::NEG_X] }),
         inputs: InputSet {
             body_min: vec![-1.0],
             body_max: vec![1.0],
