@@ -130,9 +130,13 @@ impl Gate {
             let entries = value.as_table().ok_or_else(|| bad(format!("`{side}` is not a table")))?;
             for (key, limit) in entries {
                 let limit = limit.as_float().or_else(|| limit.as_integer().map(|i| i as f64));
+                let limit = limit.filter(|l| !l.is_nan());
                 let limit = limit.ok_or_else(|| bad(format!("`{side}.{key}` is not a number")))?;
                 limits.push((key.clone(), limit, upper));
             }
+        }
+        if limits.is_empty() {
+            return Err(bad("asks for nothing: give limits in tables `max` and `min`".into()).into());
         }
         Ok(Self { limits })
     }
@@ -259,4 +263,29 @@ pub fn json(e: &Evaluation) -> Value {
         "us_per_frame": e.us_per_frame, "us_latent": e.us_latent, "rho": e.rho,
         "clamped_per_frame": e.clamped_per_frame, "clips": clips, "pass": e.mean_cm < e.skin_cm,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_that_cannot_decide_is_refused() {
+        let folder = std::env::temp_dir().join(format!("toile-gate-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let read = |text: &str| {
+            let path = folder.join("gate.toml");
+            std::fs::write(&path, text).unwrap();
+            Gate::read(&path).map_err(|e| e.to_string())
+        };
+        assert!(read("").is_err_and(|e| e.contains("asks for nothing")));
+        assert!(read("[max]\nmean_cm = nan").is_err_and(|e| e.contains("not a number")));
+        let gate = read("[max]\nmean_cm = 1.5\n[min]\n\"settling.hz\" = 1").unwrap();
+        let good = json!({"mean_cm": 1.0, "settling": {"hz": 2.0}});
+        let poor = json!({"mean_cm": 2.0, "settling": {"hz": null}});
+        assert!(gate.failures(&good).unwrap().is_empty());
+        assert_eq!(gate.failures(&poor).unwrap().len(), 2);
+        assert!(gate.failures(&json!({"mean_cm": 1.0})).is_err());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

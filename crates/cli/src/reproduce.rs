@@ -78,11 +78,11 @@ pub fn run(args: &Args) -> Result<()> {
     let begun = Instant::now();
     let Which::StableSpaces = args.which;
     let report = args.report.clone().unwrap_or_else(|| args.out.clone());
+    let body = ask::body(&args.body, None)?;
+    let cast = Cast::new(args.motions.as_deref(), args.quick)?;
     for folder in [&args.out, &report] {
         std::fs::create_dir_all(folder).map_err(|e| toile_assets::Error::io(folder.as_path(), e))?;
     }
-    let body = ask::body(&args.body, None)?;
-    let cast = Cast::new(args.motions.as_deref(), args.quick)?;
     let stops = args.stops.unwrap_or(if args.quick { 1 } else { 5 });
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let dressed = Wardrobe { body: &body, args, jobs };

@@ -151,7 +151,7 @@ pub fn substep(
             return Err(Failure { cause: "not finite", vertex });
         }
         ws.system.prepare(scene);
-        let steps = pcg::solve(
+        let solved = pcg::solve(
             &mut ws.system,
             scene,
             &ws.gradient,
@@ -160,6 +160,9 @@ pub fn substep(
             settings.max_linear,
             &mut ws.vectors,
         );
+        let Some(steps) = solved else {
+            return Err(Failure { cause: "no convergence", vertex: worst });
+        };
         report.linear += steps as u32;
         report.newton += 1;
         let slope: f64 = ws.gradient.iter().zip(&ws.move_).map(|(g, p)| g.dot(*p)).sum();

@@ -196,6 +196,28 @@ fn a_skirt_on_a_moving_body_is_recorded_and_branched() {
 }
 
 #[test]
+fn a_ramp_hands_over_the_speed_of_the_motion() {
+    let (body, garment) = (post(), skirt());
+    let speed = 1.5;
+    let poses = (0..10).map(|f| {
+        let mut pose = body.skeleton.rest_pose();
+        pose.locals[0].translation += Vec3::new(5.0, 0.0, speed * f as f32 / 30.0);
+        pose
+    });
+    let motion = Motion::new("glide", 30.0, body.skeleton.clone(), poses.collect()).unwrap();
+    let fabric = toile_assets::builtin::fabric("cotton").unwrap();
+    let how = DrapeSettings { most_secs: 0.5, ramp_secs: 0.6, ..DrapeSettings::default() };
+    let mut world = toile_simulate::drape(&body, &garment, &fabric, &Settings::default(), &how).unwrap();
+    toile_simulate::ramp(&mut world, &body, &motion, &how).unwrap();
+    let count = world.state.x.len() as f64;
+    let (place, velocity) =
+        (world.state.x.iter().sum::<DVec3>() / count, world.state.v.iter().sum::<DVec3>() / count);
+    // It has come along to where the motion begins and goes on with it.
+    assert!((place.x - 5.0).abs() < 0.1 && place.z.abs() < 0.2, "{place}");
+    assert!((velocity.z / f64::from(speed) - 1.0).abs() < 0.25, "{velocity}");
+}
+
+#[test]
 fn a_garment_far_away_is_named_with_its_distance() {
     let (body, mut garment) = (post(), skirt());
     garment.sim.positions.iter_mut().for_each(|p| p.x += 3.0);

@@ -226,12 +226,4 @@ impl BodySurface {
             + self.end[t[1] as usize] * weights[1]
             + self.end[t[2] as usize] * weights[2]
     }
-
-    /// A material point at the end of the substep, with the smooth normal there.
-    pub fn material(&self, triangle: u32, weights: [f64; 3]) -> (DVec3, DVec3) {
-        let t = self.body.mesh.triangles[triangle as usize];
-        let p = (0..3).map(|k| self.end[t[k] as usize] * weights[k]).sum();
-        let n: DVec3 = (0..3).map(|k| self.normals[self.weld[t[k] as usize] as usize] * weights[k]).sum();
-        (p, n.normalize_or_zero())
-    }
 }

@@ -69,11 +69,6 @@ impl Cholesky {
         c
     }
 
-    /// Blocks in the factor, the diagonal left out.
-    pub fn fill(&self) -> usize {
-        self.blocks.len()
-    }
-
     /// Factors the matrix with these diagonal blocks and, for each edge a→b, block (a, b). Vertices that are `held`
     /// drop out. A block that is not positive is made so.
     pub fn factor(&mut self, diagonal: &[Mat3A], edges: &[[u32; 2]], off: &[Mat3A], held: &[bool]) {

@@ -36,7 +36,8 @@ fn dot(a: &[Vec3A], b: &[Vec3A]) -> f64 {
 /// What f32 can resolve: asking for a smaller residual would only count iterations.
 const FINEST: f64 = 1e-5;
 
-/// Solves `A x = −g` from zero, to a relative residual in the preconditioner's norm. Returns the iterations.
+/// Solves `A x = −g` from zero, to a relative residual in the preconditioner's norm. Returns the iterations, or
+/// nothing where the matrix is not positive: then `x` is no direction to go in.
 pub fn solve(
     system: &mut System,
     scene: &Scene,
@@ -45,13 +46,13 @@ pub fn solve(
     tolerance: f64,
     max: usize,
     w: &mut Vectors,
-) -> usize {
+) -> Option<usize> {
     x.fill(DVec3::ZERO);
     // Scaled so that the smallest gradients are far from f32's own smallest numbers.
     let largest =
         g.iter().zip(&scene.pinned).filter(|g| !g.1).map(|g| g.0.abs().max_element()).fold(0.0, f64::max);
-    if largest.is_nan() || largest <= 0.0 {
-        return 0;
+    if largest <= 0.0 {
+        return Some(0);
     }
     let scale = 1.0 / largest;
     for i in 0..g.len() {
@@ -64,13 +65,17 @@ pub fn solve(
     let tolerance = tolerance.max(FINEST);
     let stop = rz * tolerance * tolerance;
     if rz.is_nan() || rz <= 0.0 {
-        return 0;
+        return None;
     }
     let mut steps = max;
     for k in 1..=max {
         system.multiply(scene, &w.p, &mut w.ap);
         let pap = dot(&w.p, &w.ap);
         if pap.is_nan() || pap <= 0.0 {
+            // What was found before is still a descent.
+            if k == 1 {
+                return None;
+            }
             steps = k;
             break;
         }
@@ -95,5 +100,5 @@ pub fn solve(
     for (x, y) in x.iter_mut().zip(&w.x) {
         *x = DVec3::new(f64::from(y.x), f64::from(y.y), f64::from(y.z)) * largest;
     }
-    steps
+    Some(steps)
 }
