@@ -1,10 +1,10 @@
 //! Many learned garments at once.
 
 use crate::clock::Clock;
-use crate::kernel::{Buffer, normals_scratch};
+use crate::kernel::Buffer;
 use crate::packed::Packed;
 use crate::pool::Pool;
-use crate::shard::{Room, Shard, View};
+use crate::shard::{BLOCK, Room, Shard, View};
 use crate::{Actor, Error, Isa, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
@@ -149,10 +149,10 @@ impl Crowd {
         if !(model.fps > 0.0 && model.fps <= 1000.0) {
             return Err(Error::Range { what: "the model's rate", value: model.fps });
         }
-        let packed = Arc::new(Packed::new(model));
+        let packed = Arc::new(Packed::new(model, self.settings.normals));
         let room = if self.settings.normals { Room::Normals } else { Room::Vertices };
         if self.settings.normals {
-            let needed = normals_scratch(packed.vertices.padded());
+            let needed = SHARD.div_ceil(BLOCK) * packed.normals.scratch();
             self.pool.provide(|s| {
                 if s.normals.len() < needed {
                     s.normals = Buffer::new(needed);

@@ -1,6 +1,6 @@
 //! A model in the layout that the kernels read.
 
-use crate::kernel::{Matrix, PLACED, PLAIN};
+use crate::kernel::{Matrix, PLACED, PLAIN, Schedule};
 use std::sync::Arc;
 use toile_assets::Model;
 
@@ -15,12 +15,15 @@ pub(crate) struct Packed {
     pub start: Matrix<PLAIN>,
     /// Vertices from latent vectors.
     pub vertices: Matrix<PLACED>,
+    /// In which order normals are made.
+    pub normals: Schedule,
     /// The farthest that one unit of each coefficient moves any vertex, m.
     pub reach_m: Vec<f32>,
 }
 
 impl Packed {
-    pub fn new(model: Arc<Model>) -> Self {
+    /// Where normals are not wanted, nothing is prepared for them.
+    pub fn new(model: Arc<Model>, with_normals: bool) -> Self {
         let m = &*model;
         let (d, b, entries) = (m.cloth_dims, m.body_dims, 12 * m.joints);
         let history = b + d * m.b.len();
@@ -46,6 +49,7 @@ impl Packed {
             latent: Matrix::new(d, history + 5 * m.c.len(), weight, |r| m.bias[r]),
             start: Matrix::new(d, b, |r, k| m.a0[r * b + k], |r| m.bias0[r]),
             vertices: Matrix::new(3 * m.vertices, d, |r, k| m.cloth_basis[r * d + k], |r| mean[r]),
+            normals: Schedule::new(if with_normals { &m.triangles } else { &[] }, m.vertices),
             reach_m: (0..d).map(reach).collect(),
             model,
         }

@@ -26,7 +26,7 @@ impl Stable {
     /// A garment at rest until its first step.
     pub fn new(model: Arc<Model>) -> Self {
         let clock = Clock::new(model.fps);
-        let mut shard = Shard::new(Arc::new(Packed::new(model)), Isa::best(), 1, Room::Nothing);
+        let mut shard = Shard::new(Arc::new(Packed::new(model, false)), Isa::best(), 1, Room::Nothing);
         shard.enter(0);
         let shown_before = shard.coefficients(0).to_vec();
         Self { shard, clock, before: None, shown_before }

@@ -17,6 +17,8 @@ mod avx512;
 mod normals;
 mod portable;
 
+pub(crate) use normals::{GROUP, Schedule, normals};
+
 use bytemuck::{Pod, Zeroable};
 
 /// Rows of a panel for products that are stored as they are.
@@ -64,6 +66,15 @@ impl Isa {
             Self::Avx2 => "avx2",
             Self::Portable if cfg!(target_arch = "aarch64") => "neon",
             Self::Portable => "scalar",
+        }
+    }
+
+    /// Instances whose normals are made side by side.
+    fn lanes(self) -> usize {
+        match self {
+            Self::Avx512 => 16,
+            Self::Avx2 => 8,
+            Self::Portable => 1,
         }
     }
 
@@ -187,6 +198,13 @@ impl Rows<'_> {
         let at = i as usize * self.stride;
         self.data[at..at + length].as_ptr()
     }
+
+    /// `N` numbers of an instance's row.
+    #[inline(always)]
+    fn row<const N: usize>(&self, i: u32, offset: usize) -> &[f32; N] {
+        let at = i as usize * self.stride + offset;
+        self.data[at..].first_chunk().expect("rows are whole panels")
+    }
 }
 
 /// Rows of numbers to be written.
@@ -199,6 +217,13 @@ impl RowsMut<'_> {
     fn begin(&mut self, i: u32, offset: usize, length: usize) -> *mut f32 {
         let at = i as usize * self.stride + offset;
         self.data[at..at + length].as_mut_ptr()
+    }
+
+    /// `N` numbers of an instance's row.
+    #[inline(always)]
+    fn row<const N: usize>(&mut self, i: u32, offset: usize) -> &mut [f32; N] {
+        let at = i as usize * self.stride + offset;
+        self.data[at..].first_chunk_mut().expect("rows are whole panels")
     }
 }
 
@@ -372,80 +397,6 @@ fn place_panel(
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2 => avx2::placed(panel, depth, inputs, start, [&places[0]], outs),
             _ => portable::placed(panel, depth, inputs, start, [&places[0]], outs),
-        }
-    }
-}
-
-/// Room that [`normals`] needs for rows of `padded` numbers, whatever the instructions.
-pub(crate) fn normals_scratch(padded: usize) -> usize {
-    2 * padded * 16
-}
-
-/// Unit vertex normals of every instance of `which`. Rows of `vertices` and `out` hold a multiple of 16 numbers, of
-/// which the first `3·vertices` count; triangles must name vertices below that.
-pub(crate) fn normals(
-    isa: Isa,
-    triangles: &[[u32; 3]],
-    vertices: Rows,
-    which: &[u32],
-    scratch: &mut [f32],
-    out: &mut RowsMut,
-) {
-    let count = out.stride;
-    let lanes = match isa {
-        Isa::Avx512 => 16,
-        Isa::Avx2 => 8,
-        Isa::Portable => 1,
-    };
-    for group in which.chunks(lanes) {
-        // A wide group costs the same however full it is; a few instances are cheaper one by one.
-        if 4 * group.len() < lanes || lanes == 1 {
-            for &i in group {
-                let from = vertices.begin(i, count);
-                let to = out.begin(i, 0, count);
-                // SAFETY: both rows hold `count` numbers, as `begin` has checked, and lie in different slices.
-                let (from, to) = unsafe {
-                    (std::slice::from_raw_parts(from, count), std::slice::from_raw_parts_mut(to, count))
-                };
-                let (from, to) = (from.as_chunks::<1>().0, to.as_chunks_mut::<1>().0);
-                match isa {
-                    // SAFETY: `isa` was detected.
-                    #[cfg(target_arch = "x86_64")]
-                    Isa::Avx512 => unsafe { avx512::normals1(triangles, from, to) },
-                    // SAFETY: `isa` was detected.
-                    #[cfg(target_arch = "x86_64")]
-                    Isa::Avx2 => unsafe { avx2::normals1(triangles, from, to) },
-                    _ => {
-                        normals::add_areas(triangles, from, to);
-                        normals::make_unit(to);
-                    }
-                }
-            }
-            continue;
-        }
-        #[cfg(target_arch = "x86_64")]
-        {
-            let (a, b) = scratch[..2 * lanes * count].split_at_mut(lanes * count);
-            // Lanes without an instance repeat the last one.
-            let row = |n: usize| vertices.begin(group[n.min(group.len() - 1)], count);
-            let mut to = [std::ptr::null_mut(); 16];
-            for (to, i) in to.iter_mut().zip(group) {
-                *to = out.begin(*i, 0, count);
-            }
-            let to = &to[..group.len()];
-            // SAFETY: `isa` was detected; rows hold `count` numbers, as `begin` has checked; scratch holds
-            // `lanes·count` twice.
-            unsafe {
-                if isa == Isa::Avx512 {
-                    avx512::rows_to_lanes(std::array::from_fn(row), count, a.as_mut_ptr());
-                    avx512::areas(triangles, a.as_chunks().0, b.as_chunks_mut().0);
-                    avx512::lanes_to_rows(b.as_chunks_mut().0, to);
-                } else {
-                    avx2::rows_to_lanes(std::array::from_fn(row), count, a.as_mut_ptr());
-                    avx2::areas(triangles, a.as_chunks().0, b.as_chunks_mut().0);
-                    avx2::lanes_to_rows(b.as_chunks_mut().0, to);
-                }
-            }
         }
     }
 }

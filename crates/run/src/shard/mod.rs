@@ -15,7 +15,7 @@ use glam::{Affine3A, Vec3};
 use std::sync::Arc;
 use toile_assets::{RootFrame, RootTracker};
 
-pub(crate) use draw::{View, placement};
+pub(crate) use draw::{BLOCK, View, placement};
 
 /// Longest history a model may have.
 pub(crate) const MAX_ORDER: usize = 5;
