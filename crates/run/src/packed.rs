@@ -1,6 +1,6 @@
 //! A model in the layout that the kernels read.
 
-use crate::kernel::{Matrix, PLACED, PLAIN, Schedule};
+use crate::kernel::{Matrix, PLACED, PLAIN, Packer, Schedule};
 use std::sync::Arc;
 use toile_assets::Model;
 
@@ -44,11 +44,23 @@ impl Packed {
                 |v: usize| (0..3).map(|axis| m.cloth_basis[(3 * v + axis) * d + k].powi(2)).sum::<f32>();
             (0..m.vertices).map(moved).fold(0.0, f32::max).sqrt()
         };
+        let inputs = history + 5 * m.c.len();
+        let room = Matrix::<PLAIN>::room(b, entries)
+            + Matrix::<PLAIN>::room(d, inputs)
+            + Matrix::<PLACED>::room(3 * m.vertices, d)
+            + Matrix::<PLAIN>::room(d, b);
+        // In the order in which a frame reads them.
+        let mut packer = Packer::new(room);
+        let body = packer.put(b, entries, |r, k| m.body_from_bones[r * entries + k], |_| 0.0);
+        let latent = packer.put(d, inputs, weight, |r| m.bias[r]);
+        let vertices = packer.put(3 * m.vertices, d, |r, k| m.cloth_basis[r * d + k], |r| mean[r]);
+        let start = packer.put(d, b, |r, k| m.a0[r * b + k], |r| m.bias0[r]);
+        let pages = packer.finish();
         Self {
-            body: Matrix::new(b, entries, |r, k| m.body_from_bones[r * entries + k], |_| 0.0),
-            latent: Matrix::new(d, history + 5 * m.c.len(), weight, |r| m.bias[r]),
-            start: Matrix::new(d, b, |r, k| m.a0[r * b + k], |r| m.bias0[r]),
-            vertices: Matrix::new(3 * m.vertices, d, |r, k| m.cloth_basis[r * d + k], |r| mean[r]),
+            body: body.of(&pages),
+            latent: latent.of(&pages),
+            start: start.of(&pages),
+            vertices: vertices.of(&pages),
             normals: Schedule::new(if with_normals { &m.triangles } else { &[] }, m.vertices),
             reach_m: (0..d).map(reach).collect(),
             model,

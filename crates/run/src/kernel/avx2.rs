@@ -189,7 +189,9 @@ pub(super) fn normals(
 ) {
     let (take, give) = (
         |rows: [&[f32; PLACED]; 8], lanes: &mut [[f32; 8]; PLACED]| rows_to_lanes(rows, lanes),
-        |lanes: &mut [[f32; 8]; PLACED], q: usize, part: &[u32], out: &mut RowsMut| lanes_to_rows(lanes, q, part, out),
+        |lanes: &mut [[f32; 8]; PLACED], q: usize, part: &[u32], out: &mut RowsMut| {
+            lanes_to_rows(lanes, q, part, out)
+        },
     );
     super::normals::step(schedule, p, vertices, part, scratch, out, take, give);
 }

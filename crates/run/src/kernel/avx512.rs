@@ -7,6 +7,10 @@
 use super::{PLACED, PLAIN, Placement, Rows, RowsMut, Schedule};
 use std::arch::x86_64::*;
 
+/// How many columns ahead a single instance asks for: its model may be in no cache. Measured: 32 to 64 gain 10 to
+/// 15 % cold and cost nothing warm, 128 costs 20 % warm.
+const AHEAD: usize = 64;
+
 /// `V` vectors of outputs for each of `N` instances: each output is one chain over k.
 #[target_feature(enable = "avx512f")]
 #[inline]
@@ -29,6 +33,9 @@ unsafe fn chains<const N: usize, const V: usize>(
         for v in 0..V {
             // SAFETY: the panel has `depth` columns of 16·V.
             column[v] = unsafe { _mm512_loadu_ps(panel.add(16 * (V * k + v))) };
+            if N == 1 {
+                _mm_prefetch::<_MM_HINT_T0>(panel.wrapping_add(16 * (V * (k + AHEAD) + v)).cast());
+            }
         }
         for n in 0..N {
             // SAFETY: every instance has `depth` inputs.
@@ -184,7 +191,9 @@ pub(super) fn normals(
 ) {
     let (take, give) = (
         |rows: [&[f32; PLACED]; 16], lanes: &mut [[f32; 16]; PLACED]| rows_to_lanes(rows, lanes),
-        |lanes: &mut [[f32; 16]; PLACED], q: usize, part: &[u32], out: &mut RowsMut| lanes_to_rows(lanes, q, part, out),
+        |lanes: &mut [[f32; 16]; PLACED], q: usize, part: &[u32], out: &mut RowsMut| {
+            lanes_to_rows(lanes, q, part, out)
+        },
     );
     super::normals::step(schedule, p, vertices, part, scratch, out, take, give);
 }

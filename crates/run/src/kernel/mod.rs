@@ -14,12 +14,15 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod memory;
 mod normals;
 mod portable;
 
+pub(crate) use memory::Buffer;
 pub(crate) use normals::{GROUP, Schedule, normals};
 
-use bytemuck::{Pod, Zeroable};
+use memory::Pages;
+use std::sync::Arc;
 
 /// Rows of a panel for products that are stored as they are.
 pub(crate) const PLAIN: usize = 32;
@@ -93,67 +96,76 @@ impl Isa {
     }
 }
 
-/// One cache line.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C, align(64))]
-struct Line([f32; 16]);
-
-/// Numbers that begin on a cache line.
-#[derive(Clone, Default)]
-pub(crate) struct Buffer(Vec<Line>);
-
-impl Buffer {
-    /// Zeros; rounded up to whole lines.
-    pub fn new(count: usize) -> Self {
-        Self(vec![Line([0.0; 16]); count.div_ceil(16)])
-    }
-}
-
-impl std::ops::Deref for Buffer {
-    type Target = [f32];
-
-    fn deref(&self) -> &[f32] {
-        bytemuck::cast_slice(&self.0)
-    }
-}
-
-impl std::ops::DerefMut for Buffer {
-    fn deref_mut(&mut self) -> &mut [f32] {
-        bytemuck::cast_slice_mut(&mut self.0)
-    }
-}
-
 /// A matrix in panels of `P` rows, and what its product is added to.
-#[derive(Clone)]
 pub(crate) struct Matrix<const P: usize> {
     rows: usize,
     depth: usize,
-    /// Panel after panel, each column by column.
-    panels: Buffer,
-    /// Padded to whole panels.
-    start: Buffer,
+    /// Panel after panel, each column by column; the first column is what the product is added to.
+    pages: Arc<Pages>,
+    /// Where in the pages the first panel begins.
+    begin: usize,
 }
 
-impl<const P: usize> Matrix<P> {
-    /// From entries `w(row, column)` and the value each row starts at.
-    pub fn new(
+/// Memory that is being filled with matrices, one after the other.
+pub(crate) struct Packer {
+    pages: Pages,
+    used: usize,
+}
+
+/// Where a matrix was put.
+pub(crate) struct Put<const P: usize> {
+    rows: usize,
+    depth: usize,
+    begin: usize,
+}
+
+impl Packer {
+    /// Room for that many numbers: see [`Matrix::room`].
+    pub fn new(room: usize) -> Self {
+        Self { pages: Pages::new(room), used: 0 }
+    }
+
+    /// Puts a matrix down, from entries `w(row, column)` and the value each row starts at.
+    pub fn put<const P: usize>(
+        &mut self,
         rows: usize,
         depth: usize,
         w: impl Fn(usize, usize) -> f32,
         start: impl Fn(usize) -> f32,
-    ) -> Self {
-        let count = rows.div_ceil(P);
-        let mut panels = Buffer::new(count * depth * P);
-        let mut starts = Buffer::new(count * P);
+    ) -> Put<P> {
+        let begin = self.used;
+        self.used += Matrix::<P>::room(rows, depth);
+        let to = &mut self.pages[begin..self.used];
         for row in 0..rows {
             let (panel, lane) = (row / P, row % P);
-            for k in 0..depth {
-                panels[(panel * depth + k) * P + lane] = w(row, k);
-            }
+            let panel = &mut to[panel * (depth + 1) * P..];
             // A chain that starts at −0 could end at either zero, depending on trailing zeros: start at +0.
-            starts[row] = start(row) + 0.0;
+            panel[lane] = start(row) + 0.0;
+            for k in 0..depth {
+                panel[(k + 1) * P + lane] = w(row, k);
+            }
         }
-        Self { rows, depth, panels, start: starts }
+        Put { rows, depth, begin }
+    }
+
+    /// The memory, once everything is in it.
+    pub fn finish(self) -> Arc<Pages> {
+        Arc::new(self.pages)
+    }
+}
+
+impl<const P: usize> Put<P> {
+    /// The matrix in its finished memory.
+    pub fn of(self, pages: &Arc<Pages>) -> Matrix<P> {
+        let Self { rows, depth, begin } = self;
+        Matrix { rows, depth, pages: pages.clone(), begin }
+    }
+}
+
+impl<const P: usize> Matrix<P> {
+    /// Numbers that a matrix takes.
+    pub fn room(rows: usize, depth: usize) -> usize {
+        rows.div_ceil(P) * P * (depth + 1)
     }
 
     /// Outputs.
@@ -176,12 +188,10 @@ impl<const P: usize> Matrix<P> {
         self.rows.div_ceil(P)
     }
 
-    fn panel(&self, p: usize) -> &[f32] {
-        &self.panels[p * self.depth * P..(p + 1) * self.depth * P]
-    }
-
-    fn start(&self, p: usize) -> &[f32] {
-        &self.start[p * P..(p + 1) * P]
+    /// What a panel's outputs start at, and its columns.
+    fn panel(&self, p: usize) -> (&[f32], &[f32]) {
+        let length = (self.depth + 1) * P;
+        self.pages[self.begin + p * length..][..length].split_at(P)
     }
 }
 
@@ -285,7 +295,8 @@ fn product_tile<'a, const N: usize>(
     pairs: &'a [(u32, u32)],
     out: &mut RowsMut,
 ) -> &'a [(u32, u32)] {
-    let (panel, start, depth) = (w.panel(p).as_ptr(), w.start(p).as_ptr(), w.depth);
+    let (start, panel) = w.panel(p);
+    let (panel, start, depth) = (panel.as_ptr(), start.as_ptr(), w.depth);
     let inputs: [*const f32; N] = std::array::from_fn(|n| x.begin(pairs[n].0, depth));
     let outs: [*mut f32; N] = std::array::from_fn(|n| out.begin(pairs[n].1, p * PLAIN, PLAIN));
     // SAFETY: `isa` is only ever one that was detected; slices of the needed lengths were taken just above, and
@@ -344,7 +355,8 @@ fn place_tile<'a, const N: usize>(
     out: &mut RowsMut,
 ) -> &'a [u32] {
     assert!(depth <= w.depth);
-    let (panel, start) = (w.panel(p).as_ptr(), w.start(p).as_ptr());
+    let (start, panel) = w.panel(p);
+    let (panel, start) = (panel.as_ptr(), start.as_ptr());
     let inputs: [*const f32; N] = std::array::from_fn(|n| x.begin(which[n], depth));
     let placed: [&Placement; N] = std::array::from_fn(|n| &places[which[n] as usize]);
     let outs: [*mut f32; N] = std::array::from_fn(|n| out.begin(which[n], p * PLACED, PLACED));
@@ -387,7 +399,8 @@ fn place_panel(
     out: &mut RowsMut,
 ) {
     assert!(depth <= w.depth && out.data.len() >= PLACED);
-    let (panel, start) = (w.panel(p).as_ptr(), w.start(p).as_ptr());
+    let (start, panel) = w.panel(p);
+    let (panel, start) = (panel.as_ptr(), start.as_ptr());
     let (inputs, outs) = ([x.begin(0, depth)], [out.data.as_mut_ptr()]);
     // SAFETY: as in `product_tile`.
     unsafe {

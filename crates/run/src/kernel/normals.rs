@@ -60,9 +60,7 @@ impl Schedule {
             });
             let (first_triangle, first_done) = (schedule.triangles.len() as u32, schedule.done.len() as u32);
             while let Some(t) = next.next_if(|t| last(t) == p) {
-                schedule.triangles.push(
-                    t.map(|v| slot_of[panel(v)] * VERTICES as u32 + v % VERTICES as u32),
-                );
+                schedule.triangles.push(t.map(|v| slot_of[panel(v)] * VERTICES as u32 + v % VERTICES as u32));
             }
             for &q in &ending[p] {
                 schedule.done.push((q, slot_of[q as usize]));
