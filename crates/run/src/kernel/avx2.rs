@@ -118,6 +118,12 @@ fn other_horizontal([a, b, c]: [__m256; 3]) -> [__m256; 3] {
     ]
 }
 
+/// Numbers held between limits.
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn hold(x: &[f32], least: &[f32], most: &[f32], out: &mut [f32]) -> u32 {
+    super::hold_each(x, least, most, out)
+}
+
 /// Rows to lanes: `lanes[r][n] = rows[n][r]`.
 #[target_feature(enable = "avx2,fma")]
 #[inline]

@@ -115,6 +115,12 @@ pub(super) unsafe fn placed<const N: usize>(
     }
 }
 
+/// Numbers held between limits.
+#[target_feature(enable = "avx512f")]
+pub(super) fn hold(x: &[f32], least: &[f32], most: &[f32], out: &mut [f32]) -> u32 {
+    super::hold_each(x, least, most, out)
+}
+
 /// Rows to lanes: `lanes[r][n] = rows[n][r]`.
 #[target_feature(enable = "avx512f")]
 #[inline]

@@ -270,6 +270,32 @@ const fn spread(three: [f32; 3]) -> [f32; PLACED] {
     unsafe { std::mem::transmute(out) }
 }
 
+/// Numbers held between limits, and how many had to be. All slices are of one length.
+pub(crate) fn hold(isa: Isa, x: &[f32], least: &[f32], most: &[f32], out: &mut [f32]) -> u32 {
+    match isa {
+        // SAFETY: `isa` was detected.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => unsafe { avx512::hold(x, least, most, out) },
+        // SAFETY: `isa` was detected.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => unsafe { avx2::hold(x, least, most, out) },
+        _ => hold_each(x, least, most, out),
+    }
+}
+
+#[inline(always)]
+fn hold_each(x: &[f32], least: &[f32], most: &[f32], out: &mut [f32]) -> u32 {
+    let count = out.len();
+    let (x, least, most) = (&x[..count], &least[..count], &most[..count]);
+    let mut held = 0;
+    for k in 0..count {
+        let above = if x[k] < least[k] { least[k] } else { x[k] };
+        out[k] = if above > most[k] { most[k] } else { above };
+        held += u32::from(out[k] != x[k]);
+    }
+    held
+}
+
 /// `out[to] = start + W·x[from]` for every pair of row numbers; rows of `out` must hold [`Matrix::padded`] numbers.
 pub(crate) fn product(isa: Isa, w: &Matrix<PLAIN>, x: Rows, pairs: &[(u32, u32)], out: &mut RowsMut) {
     for p in 0..w.panels() {
