@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::kernel::place_one;
 use crate::packed::Packed;
 use crate::shard::{Room, Shard};
-use crate::{Actor, Isa, StepReport, Tier, pose};
+use crate::{Actor, Basis, Isa, StepReport, Tier, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
 use toile_assets::{Model, RootFrame};
@@ -25,8 +25,13 @@ pub struct Stable {
 impl Stable {
     /// A garment at rest until its first step.
     pub fn new(model: Arc<Model>) -> Self {
+        Self::with_basis(model, Basis::Full)
+    }
+
+    /// As [`Stable::new`], with the basis stored in another way.
+    pub fn with_basis(model: Arc<Model>, basis: Basis) -> Self {
         let clock = Clock::new(model.fps);
-        let mut shard = Shard::new(Arc::new(Packed::new(model, false)), Isa::best(), 1, Room::Nothing);
+        let mut shard = Shard::new(Arc::new(Packed::new(model, basis, false)), Isa::best(), 1, Room::Nothing);
         shard.enter(0);
         let shown_before = shard.coefficients(0).to_vec();
         Self { shard, clock, before: None, shown_before }

@@ -6,7 +6,7 @@ use glam::{Affine3A, DVec3, Quat, Vec3};
 use std::sync::Arc;
 use synthetic::{SMALL, Size, actor, bones, digest, model};
 use toile_assets::{Model, RootFrame, RootTracker};
-use toile_run::{Actor, Crowd, CrowdSettings, Error, Instance, Isa, Stable, Tier};
+use toile_run::{Actor, Basis, Crowd, CrowdSettings, Error, Instance, Isa, Stable, Tier};
 
 const DT: f64 = 1.0 / 30.0;
 
@@ -45,18 +45,19 @@ fn run(size: Size, count: usize, frames: usize, dt: f64, settings: CrowdSettings
 
 #[test]
 fn threads_and_instructions_change_no_bit() {
-    for size in [
-        SMALL,
-        Size { order: 0, ..SMALL },
-        Size { order: 1, vertices: 48, ..SMALL },
-        Size { order: 5, ..SMALL },
+    for (size, basis) in [
+        (SMALL, Basis::Full),
+        (SMALL, Basis::Half),
+        (Size { order: 0, ..SMALL }, Basis::Full),
+        (Size { order: 1, vertices: 48, ..SMALL }, Basis::Full),
+        (Size { order: 5, ..SMALL }, Basis::Full),
     ] {
         let reference =
-            run(size, 150, 6, DT, CrowdSettings { threads: 1, isa: Isa::Portable, normals: true });
+            run(size, 150, 6, DT, CrowdSettings { threads: 1, isa: Isa::Portable, normals: true, basis });
         assert!(reference.windows(2).all(|w| w[0] != w[1]), "the test's own premise: all move differently");
         for &isa in Isa::available() {
             for threads in [1, 2, 7] {
-                let got = run(size, 150, 6, DT, CrowdSettings { threads, isa, normals: true });
+                let got = run(size, 150, 6, DT, CrowdSettings { threads, isa, normals: true, basis });
                 assert!(got == reference, "{isa:?}, {threads} threads, order {}", size.order);
             }
         }
@@ -218,6 +219,51 @@ fn truncation_stays_within_the_bound_it_states() {
         }
     }
     assert!(gained, "nothing was left out");
+}
+
+#[test]
+fn a_rounded_basis_stays_within_the_bound_it_states() {
+    let size = SMALL;
+    let model = made(size);
+    let (mut full, all) = crowd_of(&model, 20, CrowdSettings::default());
+    let (mut half, rounded) =
+        crowd_of(&model, 20, CrowdSettings { basis: Basis::Half, ..CrowdSettings::default() });
+    let mut alone = Stable::with_basis(model.clone(), Basis::Half);
+    let mut out = vec![Vec3::ZERO; size.vertices];
+    let mut moved = false;
+    for f in 0..20 {
+        let secs = f as f64 * DT;
+        for (who, (a, b)) in all.iter().zip(&rounded).enumerate() {
+            pose(&mut full, *a, size, who, secs);
+            pose(&mut half, *b, size, who, secs);
+        }
+        full.step(DT).unwrap();
+        half.step(DT).unwrap();
+        full.draw();
+        half.draw();
+        for (a, b) in all.iter().zip(&rounded) {
+            assert_eq!(
+                full.coefficients(*a).unwrap(),
+                half.coefficients(*b).unwrap(),
+                "states are not rounded"
+            );
+            let (exact, near) = (full.vertices(*a).unwrap(), half.vertices(*b).unwrap());
+            let worst_mm = 1000.0 * exact.iter().zip(near).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+            let bound_mm = half.error_bound_mm(*b).unwrap();
+            assert!(worst_mm <= bound_mm + 1e-3 && bound_mm < 5.0, "{worst_mm} mm, stated {bound_mm} mm");
+            moved |= worst_mm > 0.01;
+        }
+        // A garment alone has the bits of one in the crowd.
+        let root = half.root(rounded[0]).unwrap().unwrap();
+        let at = actor(0, secs);
+        let world = Affine3A::from_rotation_translation(at.rotation, at.position.as_vec3());
+        let bones: Vec<Affine3A> = bones(size, 0, secs as f32).iter().map(|b| world * *b).collect();
+        alone.step(&bones, &root, DT);
+        alone.positions(&mut out);
+        let apart = out.iter().zip(half.vertices(rounded[0]).unwrap()).map(|(a, b)| a.distance(*b));
+        assert!(apart.fold(0.0, f32::max) < 1e-4, "frame {f}");
+    }
+    assert!(moved, "nothing was rounded");
 }
 
 #[test]

@@ -7,11 +7,26 @@
 use super::{PLACED, PLAIN, Placement, Rows, RowsMut, Schedule};
 use std::arch::x86_64::*;
 
+/// Eight entries of a panel from number `at` on; stored as `bf16` they are the upper halves of `f32`.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+unsafe fn entries<const HALF: bool>(panel: *const f32, at: usize) -> __m256 {
+    // SAFETY: handed on from the caller.
+    unsafe {
+        if HALF {
+            let halves = _mm_loadu_si128(panel.cast::<u16>().add(at).cast());
+            _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(halves)))
+        } else {
+            _mm256_loadu_ps(panel.add(at))
+        }
+    }
+}
+
 /// `V` vectors of outputs, from row `first` of a panel of `WIDTH` rows, for each of `N` instances: each output is
 /// one chain over k.
 #[target_feature(enable = "avx2,fma")]
 #[inline]
-unsafe fn chains<const N: usize, const V: usize, const WIDTH: usize>(
+unsafe fn chains<const N: usize, const V: usize, const WIDTH: usize, const HALF: bool>(
     panel: *const f32,
     first: usize,
     depth: usize,
@@ -30,7 +45,7 @@ unsafe fn chains<const N: usize, const V: usize, const WIDTH: usize>(
         let mut column = [_mm256_setzero_ps(); V];
         for v in 0..V {
             // SAFETY: the panel has `depth` columns of `WIDTH`.
-            column[v] = unsafe { _mm256_loadu_ps(panel.add(WIDTH * k + first + 8 * v)) };
+            column[v] = unsafe { entries::<HALF>(panel, WIDTH * k + first + 8 * v) };
         }
         for n in 0..N {
             // SAFETY: every instance has `depth` inputs.
@@ -54,7 +69,7 @@ pub(super) unsafe fn plain<const N: usize>(
 ) {
     for first in [0, PLAIN / 2] {
         // SAFETY: handed on from the caller.
-        let sums = unsafe { chains::<N, { PLAIN / 16 }, PLAIN>(panel, first, depth, inputs, start) };
+        let sums = unsafe { chains::<N, { PLAIN / 16 }, PLAIN, false>(panel, first, depth, inputs, start) };
         for n in 0..N {
             for v in 0..PLAIN / 16 {
                 // SAFETY: `out` has room for a panel.
@@ -66,7 +81,7 @@ pub(super) unsafe fn plain<const N: usize>(
 
 /// One panel of vertices for `N` instances, turned about the vertical and moved before it is written.
 #[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn placed<const N: usize>(
+pub(super) unsafe fn placed<const N: usize, const HALF: bool>(
     panel: *const f32,
     depth: usize,
     inputs: [*const f32; N],
@@ -77,7 +92,7 @@ pub(super) unsafe fn placed<const N: usize>(
     const V: usize = PLACED / 16;
     for first in [0, PLACED / 2] {
         // SAFETY: handed on from the caller.
-        let sums = unsafe { chains::<N, V, PLACED>(panel, first, depth, inputs, start) };
+        let sums = unsafe { chains::<N, V, PLACED, HALF>(panel, first, depth, inputs, start) };
         for n in 0..N {
             let others = other_horizontal(sums[n]);
             let Placement { own, other, shift } = places[n];

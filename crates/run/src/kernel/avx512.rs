@@ -11,10 +11,25 @@ use std::arch::x86_64::*;
 /// 15 % cold and cost nothing warm, 128 costs 20 % warm.
 const AHEAD: usize = 64;
 
+/// Sixteen entries of a panel from number `at` on; stored as `bf16` they are the upper halves of `f32`.
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn entries<const HALF: bool>(panel: *const f32, at: usize) -> __m512 {
+    // SAFETY: handed on from the caller.
+    unsafe {
+        if HALF {
+            let halves = _mm256_loadu_si256(panel.cast::<u16>().add(at).cast());
+            _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(halves)))
+        } else {
+            _mm512_loadu_ps(panel.add(at))
+        }
+    }
+}
+
 /// `V` vectors of outputs for each of `N` instances: each output is one chain over k.
 #[target_feature(enable = "avx512f")]
 #[inline]
-unsafe fn chains<const N: usize, const V: usize>(
+unsafe fn chains<const N: usize, const V: usize, const HALF: bool>(
     panel: *const f32,
     depth: usize,
     inputs: [*const f32; N],
@@ -32,9 +47,14 @@ unsafe fn chains<const N: usize, const V: usize>(
         let mut column = [_mm512_setzero_ps(); V];
         for v in 0..V {
             // SAFETY: the panel has `depth` columns of 16·V.
-            column[v] = unsafe { _mm512_loadu_ps(panel.add(16 * (V * k + v))) };
+            column[v] = unsafe { entries::<HALF>(panel, 16 * (V * k + v)) };
             if N == 1 {
-                _mm_prefetch::<_MM_HINT_T0>(panel.wrapping_add(16 * (V * (k + AHEAD) + v)).cast());
+                let ahead = 16 * (V * (k + AHEAD) + v);
+                _mm_prefetch::<_MM_HINT_T0>(if HALF {
+                    panel.cast::<u16>().wrapping_add(ahead).cast()
+                } else {
+                    panel.wrapping_add(ahead).cast()
+                });
             }
         }
         for n in 0..N {
@@ -59,7 +79,7 @@ pub(super) unsafe fn plain<const N: usize>(
 ) {
     const V: usize = PLAIN / 16;
     // SAFETY: handed on from the caller.
-    let sums = unsafe { chains::<N, V>(panel, depth, inputs, start) };
+    let sums = unsafe { chains::<N, V, false>(panel, depth, inputs, start) };
     for n in 0..N {
         for v in 0..V {
             // SAFETY: `out` has room for a panel.
@@ -70,7 +90,7 @@ pub(super) unsafe fn plain<const N: usize>(
 
 /// One panel of vertices for `N` instances, turned about the vertical and moved before it is written.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn placed<const N: usize>(
+pub(super) unsafe fn placed<const N: usize, const HALF: bool>(
     panel: *const f32,
     depth: usize,
     inputs: [*const f32; N],
@@ -85,7 +105,7 @@ pub(super) unsafe fn placed<const N: usize>(
     let other1 = _mm512_setr_epi32(16, 15, 20, 19, 18, 23, 22, 21, 26, 25, 24, 29, 28, 27, 30, 31);
     let other2 = _mm512_setr_epi32(14, 19, 18, 17, 22, 21, 20, 25, 24, 23, 28, 27, 26, 31, 30, 29);
     // SAFETY: handed on from the caller.
-    let sums = unsafe { chains::<N, V>(panel, depth, inputs, start) };
+    let sums = unsafe { chains::<N, V, HALF>(panel, depth, inputs, start) };
     for n in 0..N {
         let [a, b, c] = sums[n];
         let others = [

@@ -100,7 +100,9 @@ impl Isa {
 pub(crate) struct Matrix<const P: usize> {
     rows: usize,
     depth: usize,
-    /// Panel after panel, each column by column; the first column is what the product is added to.
+    /// Entries are stored as `bf16`: only of panels of vertices.
+    half: bool,
+    /// Panel after panel, each column by column; the first column is what the product is added to, always `f32`.
     pages: Arc<Pages>,
     /// Where in the pages the first panel begins.
     begin: usize,
@@ -116,6 +118,7 @@ pub(crate) struct Packer {
 pub(crate) struct Put<const P: usize> {
     rows: usize,
     depth: usize,
+    half: bool,
     begin: usize,
 }
 
@@ -130,22 +133,27 @@ impl Packer {
         &mut self,
         rows: usize,
         depth: usize,
+        half: bool,
         w: impl Fn(usize, usize) -> f32,
         start: impl Fn(usize) -> f32,
     ) -> Put<P> {
         let begin = self.used;
-        self.used += Matrix::<P>::room(rows, depth);
+        self.used += Matrix::<P>::room(rows, depth, half);
         let to = &mut self.pages[begin..self.used];
         for row in 0..rows {
             let (panel, lane) = (row / P, row % P);
-            let panel = &mut to[panel * (depth + 1) * P..];
+            let length = Matrix::<P>::panel_room(depth, half);
+            let (starts, entries) = to[panel * length..(panel + 1) * length].split_at_mut(P);
             // A chain that starts at −0 could end at either zero, depending on trailing zeros: start at +0.
-            panel[lane] = start(row) + 0.0;
-            for k in 0..depth {
-                panel[(k + 1) * P + lane] = w(row, k);
+            starts[lane] = start(row) + 0.0;
+            if half {
+                let entries: &mut [u16] = bytemuck::cast_slice_mut(entries);
+                (0..depth).for_each(|k| entries[k * P + lane] = bf16(w(row, k)));
+            } else {
+                (0..depth).for_each(|k| entries[k * P + lane] = w(row, k));
             }
         }
-        Put { rows, depth, begin }
+        Put { rows, depth, half, begin }
     }
 
     /// The memory, once everything is in it.
@@ -157,15 +165,26 @@ impl Packer {
 impl<const P: usize> Put<P> {
     /// The matrix in its finished memory.
     pub fn of(self, pages: &Arc<Pages>) -> Matrix<P> {
-        let Self { rows, depth, begin } = self;
-        Matrix { rows, depth, pages: pages.clone(), begin }
+        let Self { rows, depth, half, begin } = self;
+        Matrix { rows, depth, half, pages: pages.clone(), begin }
     }
+}
+
+/// The nearest `bf16`, ties to even: the upper half of an `f32`.
+pub(crate) fn bf16(value: f32) -> u16 {
+    let bits = value.to_bits();
+    ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16
 }
 
 impl<const P: usize> Matrix<P> {
     /// Numbers that a matrix takes.
-    pub fn room(rows: usize, depth: usize) -> usize {
-        rows.div_ceil(P) * P * (depth + 1)
+    pub fn room(rows: usize, depth: usize, half: bool) -> usize {
+        rows.div_ceil(P) * Self::panel_room(depth, half)
+    }
+
+    /// Numbers that a panel takes: a column of starts and `depth` columns of entries.
+    fn panel_room(depth: usize, half: bool) -> usize {
+        P + if half { depth * P / 2 } else { depth * P }
     }
 
     /// Outputs.
@@ -190,7 +209,7 @@ impl<const P: usize> Matrix<P> {
 
     /// What a panel's outputs start at, and its columns.
     fn panel(&self, p: usize) -> (&[f32], &[f32]) {
-        let length = (self.depth + 1) * P;
+        let length = Self::panel_room(self.depth, self.half);
         self.pages[self.begin + p * length..][..length].split_at(P)
     }
 }
@@ -388,12 +407,17 @@ fn place_tile<'a, const N: usize>(
     let outs: [*mut f32; N] = std::array::from_fn(|n| out.begin(which[n], p * PLACED, PLACED));
     // SAFETY: as in `product_tile`.
     unsafe {
-        match isa {
+        match (isa, w.half) {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => avx512::placed(panel, depth, inputs, start, placed, outs),
+            (Isa::Avx512, false) => avx512::placed::<N, false>(panel, depth, inputs, start, placed, outs),
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => avx2::placed(panel, depth, inputs, start, placed, outs),
-            _ => portable::placed(panel, depth, inputs, start, placed, outs),
+            (Isa::Avx512, true) => avx512::placed::<N, true>(panel, depth, inputs, start, placed, outs),
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx2, false) => avx2::placed::<N, false>(panel, depth, inputs, start, placed, outs),
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx2, true) => avx2::placed::<N, true>(panel, depth, inputs, start, placed, outs),
+            (_, false) => portable::placed::<N, false>(panel, depth, inputs, start, placed, outs),
+            (_, true) => portable::placed::<N, true>(panel, depth, inputs, start, placed, outs),
         }
     }
     &which[N..]
@@ -430,12 +454,19 @@ fn place_panel(
     let (inputs, outs) = ([x.begin(0, depth)], [out.data.as_mut_ptr()]);
     // SAFETY: as in `product_tile`.
     unsafe {
-        match isa {
+        match (isa, w.half) {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => avx512::placed(panel, depth, inputs, start, [&places[0]], outs),
+            (Isa::Avx512, false) => {
+                avx512::placed::<1, false>(panel, depth, inputs, start, [&places[0]], outs)
+            }
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => avx2::placed(panel, depth, inputs, start, [&places[0]], outs),
-            _ => portable::placed(panel, depth, inputs, start, [&places[0]], outs),
+            (Isa::Avx512, true) => avx512::placed::<1, true>(panel, depth, inputs, start, [&places[0]], outs),
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx2, false) => avx2::placed::<1, false>(panel, depth, inputs, start, [&places[0]], outs),
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx2, true) => avx2::placed::<1, true>(panel, depth, inputs, start, [&places[0]], outs),
+            (_, false) => portable::placed::<1, false>(panel, depth, inputs, start, [&places[0]], outs),
+            (_, true) => portable::placed::<1, true>(panel, depth, inputs, start, [&places[0]], outs),
         }
     }
 }

@@ -271,4 +271,70 @@ mod tests {
         }
         assert_eq!(out[12..], [[0.0]; 3]);
     }
+
+    #[test]
+    fn any_mesh_in_any_order_gets_the_normals_of_its_surface() {
+        // Triangles between vertices near and far, vertices without triangles, and a last panel that is not full.
+        for (vertices, near) in [(1, 1), (16, 16), (70, 9), (203, 203)] {
+            let mut seed = 1u64;
+            let mut next = |below: usize| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (seed >> 33) as usize % below
+            };
+            let triangles: Vec<[u32; 3]> = (0..2 * vertices)
+                .map(|_| {
+                    let first = next(vertices);
+                    [first, (first + next(near)) % vertices, (first + next(near)) % vertices]
+                        .map(|v| v as u32)
+                })
+                .collect();
+            let stride = vertices.div_ceil(VERTICES) * PLACED;
+            let count = 21;
+            let points: Vec<f32> = (0..count * stride).map(|_| next(1000) as f32 * 1e-3).collect();
+            let schedule = Schedule::new(&triangles, vertices);
+            if vertices > 100 && near < 10 {
+                assert!(schedule.slots < 5, "{} slots", schedule.slots);
+            }
+            for &isa in Isa::available() {
+                let mut out = vec![9.0; count * stride];
+                // Some of the instances, in groups, one of them with few.
+                let which: Vec<u32> = (0..count as u32).rev().collect();
+                for group in which.chunks(GROUP) {
+                    let mut scratch = vec![7.0; schedule.scratch()];
+                    for p in 0..stride / PLACED {
+                        let from = Rows { data: &points, stride };
+                        let mut to = RowsMut { data: &mut out, stride };
+                        normals(isa, &schedule, p, from, group, &mut scratch, &mut to);
+                    }
+                }
+                for i in 0..count {
+                    let at =
+                        |v: u32| [0, 1, 2].map(|axis| f64::from(points[i * stride + 3 * v as usize + axis]));
+                    let mut sums = vec![[0.0; 3]; vertices];
+                    for t in &triangles {
+                        let [a, b, c] = t.map(at);
+                        let (u, v) = ([0, 1, 2].map(|k| b[k] - a[k]), [0, 1, 2].map(|k| c[k] - a[k]));
+                        for corner in t {
+                            for k in 0..3 {
+                                let (m, n) = ((k + 1) % 3, (k + 2) % 3);
+                                sums[*corner as usize][k] += u[m] * v[n] - u[n] * v[m];
+                            }
+                        }
+                    }
+                    for (v, sum) in sums.iter().enumerate() {
+                        let size = sum.iter().map(|s| s * s).sum::<f64>().sqrt();
+                        for k in 0..3 {
+                            let got = f64::from(out[i * stride + 3 * v + k]);
+                            let expected = if size > 0.0 { sum[k] / size } else { 0.0 };
+                            // Sums that cancel leave rounding only.
+                            assert!(
+                                (got - expected).abs() < 1e-4 || size < 1e-4,
+                                "{isa:?}, {vertices} vertices, instance {i}, vertex {v}: {got}, not {expected}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

@@ -99,7 +99,8 @@ impl Shard {
             bound = more;
             depth -= 1;
         }
-        slot.bound_m = bound;
+        let rounded = self.packed.rounding_m.iter().zip(&shown[..depth]);
+        slot.bound_m = bound + rounded.map(|(reach, y)| reach * y.abs()).sum::<f32>();
         self.depths[i] = depth as u16;
         let cut = &mut self.cut[i * padded..i * padded + d];
         cut[..depth].copy_from_slice(&shown[..depth]);
