@@ -305,6 +305,28 @@ fn a_teleport_is_not_felt_and_a_reset_forgets() {
 }
 
 #[test]
+fn a_teleport_that_turns_is_not_felt_either() {
+    let size = SMALL;
+    let (mut crowd, instances) = crowd_of(&made(size), 2, CrowdSettings::default());
+    for f in 0..14 {
+        if f == 10 {
+            crowd.teleport(instances[1]).unwrap();
+        }
+        for (k, i) in instances.iter().enumerate() {
+            let mut at = Actor::IDENTITY;
+            if k == 1 && f >= 10 {
+                at.rotation = Quat::from_rotation_y(1.2);
+            }
+            crowd.set_pose(*i, &at, &bones(size, 0, f as f32 * DT as f32)).unwrap();
+        }
+        assert_eq!(crowd.step(DT).unwrap().clamped, 0, "frame {f}: a teleport must not count as a turn");
+        let [still, turned] = [0, 1].map(|k| crowd.coefficients(instances[k]).unwrap());
+        let apart = still.iter().zip(turned).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(apart < 0.005, "frame {f}: {apart}; only the sway of that one frame may be lost");
+    }
+}
+
+#[test]
 fn normals_are_those_of_the_surface() {
     let size = SMALL;
     let model = made(size);
