@@ -21,7 +21,6 @@ mod portable;
 pub(crate) use memory::Buffer;
 pub(crate) use normals::{GROUP, Schedule, normals};
 
-use memory::Pages;
 use std::sync::Arc;
 
 /// Rows of a panel for products that are stored as they are.
@@ -103,14 +102,14 @@ pub(crate) struct Matrix<const P: usize> {
     /// Entries are stored as `bf16`: only of panels of vertices.
     half: bool,
     /// Panel after panel, each column by column; the first column is what the product is added to, always `f32`.
-    pages: Arc<Pages>,
+    pages: Arc<Buffer>,
     /// Where in the pages the first panel begins.
     begin: usize,
 }
 
 /// Memory that is being filled with matrices, one after the other.
 pub(crate) struct Packer {
-    pages: Pages,
+    pages: Buffer,
     used: usize,
 }
 
@@ -125,7 +124,7 @@ pub(crate) struct Put<const P: usize> {
 impl Packer {
     /// Room for that many numbers: see [`Matrix::room`].
     pub fn new(room: usize) -> Self {
-        Self { pages: Pages::new(room), used: 0 }
+        Self { pages: Buffer::for_model(room), used: 0 }
     }
 
     /// Puts a matrix down, from entries `w(row, column)` and the value each row starts at.
@@ -157,14 +156,14 @@ impl Packer {
     }
 
     /// The memory, once everything is in it.
-    pub fn finish(self) -> Arc<Pages> {
+    pub fn finish(self) -> Arc<Buffer> {
         Arc::new(self.pages)
     }
 }
 
 impl<const P: usize> Put<P> {
     /// The matrix in its finished memory.
-    pub fn of(self, pages: &Arc<Pages>) -> Matrix<P> {
+    pub fn of(self, pages: &Arc<Buffer>) -> Matrix<P> {
         let Self { rows, depth, half, begin } = self;
         Matrix { rows, depth, half, pages: pages.clone(), begin }
     }
