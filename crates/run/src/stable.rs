@@ -4,9 +4,9 @@
 //! that the model's certificate covers, so the travel bound in the file holds whatever is fed in.
 
 use crate::clock::Clock;
-use crate::kernel::place_one;
+use crate::kernel::{place_one, take_off_one};
 use crate::packed::Packed;
-use crate::shard::{Room, Shard};
+use crate::shard::{Room, Shard, placement};
 use crate::{Actor, Basis, Isa, StepReport, Tier, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
@@ -46,11 +46,6 @@ impl Stable {
     pub fn body_coefficients(&self) -> &[f32] {
         self.shard.body_coefficients(0)
     }
-
-    fn place(&self, y: &[f32], root: Option<&RootFrame>, out: &mut [Vec3]) {
-        let at = crate::shard::placement(root, DVec3::ZERO);
-        place_one(self.shard.isa, &self.shard.packed.vertices, y, &at, bytemuck::cast_slice_mut(out));
-    }
 }
 
 impl Tier for Stable {
@@ -76,7 +71,9 @@ impl Tier for Stable {
     }
 
     fn positions(&self, out: &mut [Vec3]) {
-        self.place(self.coefficients(), self.shard.root(0).as_ref(), out);
+        let at = placement(self.shard.root(0).as_ref(), DVec3::ZERO);
+        let basis = &self.shard.packed.vertices;
+        place_one(self.shard.isa, basis, self.coefficients(), &at, bytemuck::cast_slice_mut(out));
     }
 
     fn velocities(&self, out: &mut [Vec3]) -> bool {
@@ -84,11 +81,12 @@ impl Tier for Stable {
             out.fill(Vec3::ZERO);
             return true;
         };
-        let mut then = vec![Vec3::ZERO; out.len()];
-        self.place(&self.shown_before, Some(&before), &mut then);
         self.positions(out);
+        let at = placement(Some(&before), DVec3::ZERO);
+        let basis = &self.shard.packed.vertices;
+        take_off_one(self.shard.isa, basis, &self.shown_before, &at, bytemuck::cast_slice_mut(out));
         let per_second = (1.0 / dt_secs) as f32;
-        out.iter_mut().zip(&then).for_each(|(now, then)| *now = (*now - *then) * per_second);
+        out.iter_mut().for_each(|moved| *moved *= per_second);
         true
     }
 

@@ -327,6 +327,25 @@ fn a_teleport_that_turns_is_not_felt_either() {
 }
 
 #[test]
+fn velocities_are_what_vertices_did_in_the_step() {
+    let size = SMALL;
+    let mut garment = Stable::new(made(size));
+    let [mut before, mut now, mut speeds] = [0; 3].map(|_| vec![Vec3::ZERO; size.vertices]);
+    for (f, dt) in [DT, DT, DT, 0.02, 0.01, 0.01, 0.05].into_iter().enumerate() {
+        let root = RootFrame { position: DVec3::new(0.03 * f as f64, 1.0, 0.0), heading: 0.1 * f as f64 };
+        assert!(!garment.step(&bones(size, 2, 0.03 * f as f32), &root, dt).refused);
+        garment.positions(&mut now);
+        assert!(garment.velocities(&mut speeds));
+        for (v, speed) in speeds.iter().enumerate() {
+            let expected = if f == 0 { Vec3::ZERO } else { (now[v] - before[v]) / dt as f32 };
+            assert!(speed.distance(expected) < 1e-4, "step {f}, vertex {v}: {speed}, not {expected}");
+        }
+        assert!(f == 0 || speeds.iter().any(|v| v.length() > 0.1), "the test's own premise: it moves");
+        std::mem::swap(&mut before, &mut now);
+    }
+}
+
+#[test]
 fn normals_are_those_of_the_surface() {
     let size = SMALL;
     let model = made(size);

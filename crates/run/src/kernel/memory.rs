@@ -112,7 +112,7 @@ mod tests {
         for count in [0, 1, 1000, PAGE / 16, PAGE / 4, PAGE / 4 + 1] {
             for mut buffer in [Buffer::new(count), Buffer::for_model(count)] {
                 assert!((count..count + 16).contains(&buffer.len()) && buffer.iter().all(|v| *v == 0.0));
-                assert!(count == 0 || buffer.as_ptr() as usize % LINE == 0);
+                assert!(count == 0 || (buffer.as_ptr() as usize).is_multiple_of(LINE));
                 buffer.iter_mut().enumerate().for_each(|(i, v)| *v = i as f32);
                 assert!(buffer.iter().enumerate().all(|(i, v)| *v == i as f32));
             }

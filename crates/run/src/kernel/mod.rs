@@ -424,48 +424,46 @@ fn place_tile<'a, const N: usize>(
 
 /// The vertices of one instance into a slice of exactly `3·vertices` numbers.
 pub(crate) fn place_one(isa: Isa, w: &Matrix<PLACED>, x: &[f32], at: &Placement, out: &mut [f32]) {
-    let depth = w.depth;
-    assert!(x.len() >= depth && out.len() == w.rows);
-    let mut last = [0.0; PLACED];
-    for p in 0..w.panels() {
-        let whole = (p + 1) * PLACED <= w.rows;
-        let to = if whole { &mut out[p * PLACED..(p + 1) * PLACED] } else { &mut last[..] };
-        let places = std::slice::from_ref(at);
-        let mut rows = RowsMut { data: to, stride: 0 };
-        place_panel(isa, w, p, depth, Rows { data: x, stride: 0 }, places, &mut rows);
+    assert!(x.len() >= w.depth && out.len() == w.rows);
+    let (whole, rest) = out.as_chunks_mut::<PLACED>();
+    for (p, panel) in whole.iter_mut().enumerate() {
+        place_panel(isa, w, p, x, at, panel);
     }
-    let rest = w.rows % PLACED;
-    out[w.rows - rest..].copy_from_slice(&last[..rest]);
+    if !rest.is_empty() {
+        let mut last = [0.0; PLACED];
+        place_panel(isa, w, whole.len(), x, at, &mut last);
+        rest.copy_from_slice(&last[..rest.len()]);
+    }
 }
 
-fn place_panel(
-    isa: Isa,
-    w: &Matrix<PLACED>,
-    p: usize,
-    depth: usize,
-    x: Rows,
-    places: &[Placement],
-    out: &mut RowsMut,
-) {
-    assert!(depth <= w.depth && out.data.len() >= PLACED);
+/// Takes the vertices of one instance off those in `out`.
+pub(crate) fn take_off_one(isa: Isa, w: &Matrix<PLACED>, x: &[f32], at: &Placement, out: &mut [f32]) {
+    assert!(x.len() >= w.depth && out.len() == w.rows);
+    let mut panel = [0.0; PLACED];
+    for (p, out) in out.chunks_mut(PLACED).enumerate() {
+        place_panel(isa, w, p, x, at, &mut panel);
+        out.iter_mut().zip(&panel).for_each(|(out, v)| *out -= v);
+    }
+}
+
+fn place_panel(isa: Isa, w: &Matrix<PLACED>, p: usize, x: &[f32], at: &Placement, out: &mut [f32; PLACED]) {
+    let depth = w.depth;
     let (start, panel) = w.panel(p);
     let (panel, start) = (panel.as_ptr(), start.as_ptr());
-    let (inputs, outs) = ([x.begin(0, depth)], [out.data.as_mut_ptr()]);
+    let (inputs, outs) = ([x[..depth].as_ptr()], [out.as_mut_ptr()]);
     // SAFETY: as in `product_tile`.
     unsafe {
         match (isa, w.half) {
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512, false) => {
-                avx512::placed::<1, false>(panel, depth, inputs, start, [&places[0]], outs)
-            }
+            (Isa::Avx512, false) => avx512::placed::<1, false>(panel, depth, inputs, start, [at], outs),
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512, true) => avx512::placed::<1, true>(panel, depth, inputs, start, [&places[0]], outs),
+            (Isa::Avx512, true) => avx512::placed::<1, true>(panel, depth, inputs, start, [at], outs),
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx2, false) => avx2::placed::<1, false>(panel, depth, inputs, start, [&places[0]], outs),
+            (Isa::Avx2, false) => avx2::placed::<1, false>(panel, depth, inputs, start, [at], outs),
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx2, true) => avx2::placed::<1, true>(panel, depth, inputs, start, [&places[0]], outs),
-            (_, false) => portable::placed::<1, false>(panel, depth, inputs, start, [&places[0]], outs),
-            (_, true) => portable::placed::<1, true>(panel, depth, inputs, start, [&places[0]], outs),
+            (Isa::Avx2, true) => avx2::placed::<1, true>(panel, depth, inputs, start, [at], outs),
+            (_, false) => portable::placed::<1, false>(panel, depth, inputs, start, [at], outs),
+            (_, true) => portable::placed::<1, true>(panel, depth, inputs, start, [at], outs),
         }
     }
 }
