@@ -15,6 +15,8 @@
 //! ```
 
 mod camera;
+mod cover;
+mod encoder;
 mod error;
 mod film;
 mod font;
@@ -28,8 +30,9 @@ mod scene;
 mod sheet;
 
 pub use camera::{Camera, View};
+pub use cover::uncovered_m;
 pub use error::{Error, Result};
-pub use film::{apng, gif, write_apng, write_gif};
+pub use film::{Film, FilmFormat, apng, gif, write_apng, write_gif};
 pub use heat::{heat_colour, heat_colours, write_legend};
 pub use image::Image;
 pub use label::{Anchor, Label};

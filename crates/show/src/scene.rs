@@ -37,6 +37,11 @@ impl MeshHandle {
         Self::new(&triangles)
     }
 
+    /// A number of its own; clones share it.
+    pub fn id(&self) -> u64 {
+        self.inner.id
+    }
+
     /// The triangles.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.inner.triangles
@@ -62,7 +67,14 @@ pub struct Material {
     pub wireframe: bool,
     /// Depth consistency after de Aguiar et al. 2010, §6.2: front faces that lie less than this many metres
     /// behind what was drawn before are drawn in front of it. Hides small penetrations of the body through cloth.
+    /// Parts of the body that may be in front of the cloth are taken out of it by [`Item::leading`].
     pub depth_slack_m: f32,
+    /// Drawn finer than it is, bulging between its vertices as its normals say: outlines of coarse cloth are round then.
+    pub rounded: bool,
+    /// Width of the hem along every open edge, m; 0 for none.
+    pub hem_m: f32,
+    /// How much darker the bottom of a fold is and how much lighter its crest, 0–1.
+    pub folds: f32,
     /// Taken as it is, without light: for heat maps whose colours must be comparable with a legend, 0–1.
     pub flatness: f32,
 }
@@ -78,6 +90,9 @@ impl Default for Material {
             opacity: 1.0,
             wireframe: false,
             depth_slack_m: 0.0,
+            rounded: false,
+            hem_m: 0.0,
+            folds: 0.0,
             flatness: 0.0,
         }
     }
@@ -89,7 +104,7 @@ impl Material {
         Self { base: srgb(0xd6, 0xc9, 0xbd), roughness: 0.55, specular: 0.7, ..Self::default() }
     }
 
-    /// Cloth of the given base colour: two-sided, rough, with fuzz.
+    /// Cloth of the given base colour: two-sided, rough, with fuzz, hems and folds that read.
     pub fn cloth(base: Vec3) -> Self {
         Self {
             base,
@@ -97,6 +112,9 @@ impl Material {
             specular: 0.25,
             sheen: 0.35 * base + Vec3::splat(0.06),
             two_sided: true,
+            rounded: true,
+            hem_m: 0.014,
+            folds: 1.0,
             ..Self::default()
         }
     }
@@ -162,6 +180,8 @@ pub struct Item<'a> {
     pub normals: Option<&'a [Vec3]>,
     /// Linear RGB per vertex, in place of the material's base colour.
     pub colours: Option<&'a [Vec3]>,
+    /// Metres per vertex by which the depth test sees it nearer, see [`Item::leading`].
+    pub leads_m: Option<&'a [f32]>,
     /// How it answers light.
     pub material: Material,
     /// Where it stands; the identity unless things are to be shown beside each other.
@@ -176,6 +196,7 @@ impl<'a> Item<'a> {
             positions,
             normals: None,
             colours: None,
+            leads_m: None,
             material,
             world_from_item: Affine3A::IDENTITY,
         }
@@ -190,6 +211,13 @@ impl<'a> Item<'a> {
     /// The same item with a colour per vertex.
     pub fn coloured(mut self, colours: &'a [Vec3]) -> Self {
         self.colours = Some(colours);
+        self
+    }
+
+    /// The same item, each vertex nearer by so many metres in the depth test and nowhere else: what leads by a garment's
+    /// whole slack is compared with the garment as it is. [`uncovered_m`](crate::uncovered_m) finds the leads of a body.
+    pub fn leading(mut self, leads_m: &'a [f32]) -> Self {
+        self.leads_m = Some(leads_m);
         self
     }
 
@@ -208,6 +236,11 @@ impl<'a> Item<'a> {
             {
                 return what(format!("{} {name} for {} positions", list.len(), self.positions.len()));
             }
+        }
+        if let Some(leads) = self.leads_m
+            && (leads.len() != self.positions.len() || leads.iter().any(|l| !l.is_finite()))
+        {
+            return what(format!("{} leads for {} positions", leads.len(), self.positions.len()));
         }
         if !self.world_from_item.is_finite() {
             return what("its placement is not finite".into());

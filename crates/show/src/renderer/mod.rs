@@ -28,6 +28,7 @@
 
 mod lights;
 mod pipelines;
+mod shape;
 mod targets;
 mod uniforms;
 mod upload;

@@ -34,6 +34,7 @@ pub(super) struct ItemUniform {
     sheen: Vec4,
     finish: Vec4,
     depth: Vec4,
+    cloth: Vec4,
 }
 
 /// One uniform buffer for the items of a frame, at dynamic offsets.
@@ -132,6 +133,7 @@ pub(super) fn item_uniform(item: &Item<'_>, slack_m: f32) -> ItemUniform {
         sheen: m.sheen.extend(flag(m.two_sided)),
         finish: Vec4::new(m.roughness, m.specular, m.flatness, flag(item.colours.is_some())),
         depth: Vec4::new(slack_m, flag(m.opacity < 1.0), 0.0, 0.0),
+        cloth: Vec4::new(m.folds, m.hem_m, 0.0, 0.0),
     }
 }
 
