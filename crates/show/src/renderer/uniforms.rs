@@ -25,7 +25,7 @@ pub(super) struct FrameUniform {
     picture: Vec4,
 }
 
-/// `Item` of `surface.wgsl`; `shadow.wgsl` reads its first field.
+/// `Item` of `surface.wgsl`; `shadow.wgsl` reads its first fields.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 pub(super) struct ItemUniform {
@@ -127,12 +127,13 @@ pub(super) fn frame_uniform(
 pub(super) fn item_uniform(item: &Item<'_>, slack_m: f32) -> ItemUniform {
     let m = &item.material;
     let flag = |on: bool| if on { 1.0 } else { 0.0 };
+    let worn_slack_m = item.leads_m.map_or(0.0, |leads| leads.iter().copied().fold(0.0, f32::max));
     ItemUniform {
         world_from_item: Mat4::from(item.world_from_item),
         base: m.base.extend(m.opacity),
         sheen: m.sheen.extend(flag(m.two_sided)),
         finish: Vec4::new(m.roughness, m.specular, m.flatness, flag(item.colours.is_some())),
-        depth: Vec4::new(slack_m, flag(m.opacity < 1.0), 0.0, 0.0),
+        depth: Vec4::new(slack_m, flag(m.opacity < 1.0), worn_slack_m, 0.0),
         cloth: Vec4::new(m.folds, m.hem_m, 0.0, 0.0),
     }
 }
