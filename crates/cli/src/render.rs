@@ -116,7 +116,8 @@ impl Pane {
 /// The most pixels of one picture (7680×4320) and of one contact sheet.
 const MOST_PIXELS: u64 = 7680 * 4320;
 
-fn size(text: &str) -> Result<(u32, u32), String> {
+/// `640x480`.
+pub fn size(text: &str) -> Result<(u32, u32), String> {
     let parts: Option<(u32, u32)> =
         text.split_once(['x', '×']).and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
     match parts {

@@ -28,6 +28,7 @@ mod palette;
 mod renderer;
 mod scene;
 mod sheet;
+mod thin;
 
 pub use camera::{Camera, View};
 pub use cover::uncovered_m;
@@ -38,5 +39,6 @@ pub use image::Image;
 pub use label::{Anchor, Label};
 pub use page::{Chart, Line, Page};
 pub use renderer::Renderer;
-pub use scene::{Backdrop, Ground, Item, Material, MeshHandle, Scene, smooth_normals, srgb};
+pub use scene::{Backdrop, Flock, Ground, Item, Material, Member, MeshHandle, Scene, smooth_normals, srgb};
 pub use sheet::{beside, contact_sheet};
+pub use thin::thinned;

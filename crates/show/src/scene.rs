@@ -252,6 +252,62 @@ impl<'a> Item<'a> {
     }
 }
 
+/// One of a flock.
+#[derive(Clone, Copy, Debug)]
+pub struct Member<'a> {
+    /// One per vertex, in the world, metres.
+    pub positions: &'a [Vec3],
+    /// One per vertex.
+    pub normals: &'a [Vec3],
+    /// Linear RGB.
+    pub colour: Vec3,
+}
+
+/// Many of one mesh, each with its own vertices, drawn at once: the garments of a crowd, or those who wear them.
+/// What a crowd gives out is read where it lies.
+#[derive(Clone, Debug)]
+pub struct Flock<'a> {
+    /// The connections they share.
+    pub mesh: MeshHandle,
+    /// How all of them answer light; base colours are the members' own.
+    pub material: Material,
+    /// Each of them.
+    pub members: Vec<Member<'a>>,
+    /// As [`Item::leads_m`], the same for all.
+    pub leads_m: Option<&'a [f32]>,
+}
+
+impl Flock<'_> {
+    /// Vertices of each member.
+    pub(crate) fn vertices(&self) -> usize {
+        self.members.first().map_or(0, |m| m.positions.len())
+    }
+
+    pub(crate) fn check(&self, number: usize) -> Result<()> {
+        let what = |w: String| Err(Error::Invalid(format!("flock {number} of the scene: {w}")));
+        let count = self.vertices();
+        if self.mesh.inner.vertices > count && !self.members.is_empty() {
+            return what(format!("its triangles name {} vertices of {count}", self.mesh.inner.vertices));
+        }
+        if self.leads_m.is_some_and(|l| l.len() != count || l.iter().any(|l| !l.is_finite())) {
+            return what(format!("it does not have {count} finite leads"));
+        }
+        for (k, m) in self.members.iter().enumerate() {
+            if m.positions.len() != count || m.normals.len() != count {
+                return what(format!(
+                    "member {k} has {} positions and {} normals, not {count}",
+                    m.positions.len(),
+                    m.normals.len()
+                ));
+            }
+            if let Some(v) = m.positions.iter().position(|p| !p.is_finite()) {
+                return what(format!("vertex {v} of member {k} is not at a finite position"));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The floor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ground {
@@ -287,6 +343,8 @@ impl Default for Backdrop {
 pub struct Scene<'a> {
     /// Bodies before their clothes: where depth does not decide, the later item is seen.
     pub items: Vec<Item<'a>>,
+    /// Many at once; bodies before their clothes.
+    pub flocks: Vec<Flock<'a>>,
     /// The floor, which catches shadows.
     pub ground: Option<Ground>,
     /// The wall.
@@ -301,6 +359,7 @@ impl Default for Scene<'_> {
     fn default() -> Self {
         Self {
             items: Vec::new(),
+            flocks: Vec::new(),
             ground: Some(Ground::default()),
             backdrop: Backdrop::default(),
             light_azimuth_degrees: None,
@@ -321,6 +380,12 @@ impl<'a> Scene<'a> {
         self
     }
 
+    /// Adds a flock.
+    pub fn with_flock(mut self, flock: Flock<'a>) -> Self {
+        self.flocks.push(flock);
+        self
+    }
+
     /// Adds a label.
     pub fn labelled(mut self, label: Label) -> Self {
         self.labels.push(label);
@@ -333,7 +398,9 @@ impl<'a> Scene<'a> {
             let world_from_item = item.world_from_item;
             item.positions.iter().map(move |p| world_from_item.transform_point3(*p))
         };
-        self.items.iter().flat_map(placed).filter(|p| p.is_finite())
+        let members = self.flocks.iter().flat_map(|f| &f.members);
+        let flocks = members.flat_map(|m| m.positions.iter().copied());
+        self.items.iter().flat_map(placed).chain(flocks).filter(|p| p.is_finite())
     }
 
     /// Least and greatest corner around all items; zeros for an empty scene.

@@ -6,7 +6,7 @@ struct Item {
     sheen: vec4f,       // w: 1 when two-sided
     finish: vec4f,      // roughness, specular, flatness, 1 when colours come per vertex
     depth: vec4f,       // x: depth slack in metres, y: 1 for a ghost
-    cloth: vec4f,       // x: strength of folds, y: width of the hem in metres
+    cloth: vec4f,       // x: strength of folds, y: width of the hem in metres, w: vertices of a flock's member
 }
 
 @group(1) @binding(0) var<uniform> item: Item;
@@ -14,6 +14,12 @@ struct Item {
 // For the wireframe the corners are fetched by hand: only then does each triangle have corners of its own.
 @group(2) @binding(0) var<storage, read> corners: array<u32>;
 @group(2) @binding(1) var<storage, read> vertices: array<f32>;
+
+// A flock: its members' vertices one after another, their colours, and what all share.
+@group(2) @binding(0) var<storage, read> member_positions: array<f32>;
+@group(2) @binding(1) var<storage, read> member_normals: array<f32>;
+@group(2) @binding(2) var<storage, read> member_colours: array<vec4f>;
+@group(2) @binding(3) var<storage, read> member_leads: array<f32>;
 
 struct Varying {
     @builtin(position) clip: vec4f,
@@ -26,7 +32,7 @@ struct Varying {
 }
 
 // `detail` is the lead in metres, the depth of the fold and the distance to the nearest open edge.
-fn placed(position: vec3f, normal: vec3f, colour: vec3f, detail: vec3f, corner: vec3f) -> Varying {
+fn placed(position: vec3f, normal: vec3f, colour: vec3f, detail: vec3f, corner: vec3f, sky_taps: i32) -> Varying {
     var out: Varying;
     out.world = (item.world_from_item * vec4f(position, 1.0)).xyz;
     out.normal = (item.world_from_item * vec4f(normal, 0.0)).xyz;
@@ -34,10 +40,10 @@ fn placed(position: vec3f, normal: vec3f, colour: vec3f, detail: vec3f, corner: 
     out.corner = corner;
     out.detail = detail.yz;
     let n = normalize(out.normal + vec3f(0.0, 1e-6, 0.0));
-    out.sky.x = sky_light(out.world + 0.015 * n, 0.10, 14);
+    out.sky.x = sky_light(out.world + 0.015 * n, 0.10, sky_taps);
     out.sky.y = out.sky.x;
     if item.sheen.w > 0.5 {
-        out.sky.y = sky_light(out.world - 0.015 * n, 0.10, 14);
+        out.sky.y = sky_light(out.world - 0.015 * n, 0.10, sky_taps);
     }
     out.clip = frame.clip_from_world * vec4f(out.world, 1.0);
     // Depth is near / w with w the view depth in metres. Dividing by w - slack instead moves the surface towards
@@ -54,7 +60,7 @@ fn vs_surface(
     @location(2) colour: vec3f,
     @location(3) detail: vec3f,
 ) -> Varying {
-    return placed(position, normal, colour, detail, vec3f(1.0));
+    return placed(position, normal, colour, detail, vec3f(1.0), 14);
 }
 
 @vertex
@@ -68,6 +74,20 @@ fn vs_wire(@builtin(vertex_index) index: u32) -> Varying {
         vec3f(vertices[v + 6u], vertices[v + 7u], vertices[v + 8u]),
         vec3f(vertices[v + 9u], vertices[v + 10u], vertices[v + 11u]),
         corner,
+        14,
+    );
+}
+
+@vertex
+fn vs_flock(@builtin(vertex_index) vertex: u32, @builtin(instance_index) member: u32) -> Varying {
+    let v = 3u * (member * u32(item.cloth.w) + vertex);
+    return placed(
+        vec3f(member_positions[v], member_positions[v + 1u], member_positions[v + 2u]),
+        vec3f(member_normals[v], member_normals[v + 1u], member_normals[v + 2u]),
+        member_colours[member].rgb,
+        vec3f(member_leads[vertex], 0.0, 1.0),
+        vec3f(1.0),
+        3,
     );
 }
 
@@ -146,7 +166,7 @@ fn shaded(in: Varying, front: bool) -> vec3f {
     var key_cos = max(towards_key * 0.9 + 0.1, 0.0);
     var lit = 0.0;
     if key_cos > 0.0 {
-        let off = 0.004 + 0.012 * (1.0 - clamp(towards_key, 0.0, 1.0));
+        let off = max(0.004, 1.2 * frame.texel_m.x) + 0.012 * (1.0 - clamp(towards_key, 0.0, 1.0));
         lit = key_light(in.world + off * n, 0.006, 0.022, 4, 12);
         key_cos *= lit * mix(1.0, open, 0.5);
     }

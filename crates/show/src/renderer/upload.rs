@@ -1,9 +1,10 @@
 //! Meshes on the device: triangles once, vertices every frame.
 
 use super::shape::{Drawn, Shape};
-use crate::Item;
+use super::uniforms::group;
 use crate::scene::MeshInner;
-use glam::Vec3;
+use crate::{Flock, Item, Member};
+use glam::{Vec3, Vec4};
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
@@ -29,7 +30,15 @@ pub(super) const VERTEX_LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::Vertex
 pub(super) struct Uploaded {
     pub indices: wgpu::Buffer,
     pub index_count: u32,
-    pub vertices: wgpu::Buffer,
+    pub vertices: Vertices,
+}
+
+/// Where an item's vertices are.
+#[derive(Clone)]
+pub(super) enum Vertices {
+    One(wgpu::Buffer),
+    /// A flock's, as the shaders' third group, and how many members it has.
+    Many(wgpu::BindGroup, u32),
 }
 
 struct Kept {
@@ -120,8 +129,53 @@ impl Meshes {
         Some(Uploaded {
             indices: kept.indices.clone(),
             index_count: 3 * kept.shape.triangles.len() as u32,
-            vertices: kept.vertices[slot].clone(),
+            vertices: Vertices::One(kept.vertices[slot].clone()),
         })
+    }
+
+    /// A flock's buffers, as many parts as the device's bindings need.
+    pub fn upload_flock(
+        &mut self,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        layout: &wgpu::BindGroupLayout,
+        flock: &Flock<'_>,
+    ) -> Vec<Uploaded> {
+        let count = flock.vertices();
+        if flock.mesh.triangles().is_empty() || count == 0 {
+            return Vec::new();
+        }
+        let bytes: &[u8] = bytemuck::cast_slice(flock.mesh.triangles());
+        let indices = buffer(device, "flock's triangles", bytes.len(), wgpu::BufferUsages::INDEX);
+        queue.write_buffer(&indices, 0, bytes);
+        let none = vec![0.0; count];
+        let leads: &[u8] = bytemuck::cast_slice(flock.leads_m.unwrap_or(&none));
+        let limits = device.limits();
+        let most_bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        let most = (most_bytes / (12 * count as u64)).max(1) as usize;
+        let stored = |label, bytes: &[u8]| {
+            let made = buffer(device, label, bytes.len(), wgpu::BufferUsages::STORAGE);
+            queue.write_buffer(&made, 0, bytes);
+            made
+        };
+        let mut parts = Vec::new();
+        for members in flock.members.chunks(most) {
+            let all = |of: for<'m> fn(&Member<'m>) -> &'m [Vec3]| -> Vec<Vec3> {
+                members.iter().flat_map(|m| of(m).iter().copied()).collect()
+            };
+            let positions = stored("positions", bytemuck::cast_slice(&all(|m| m.positions)));
+            let normals = stored("normals", bytemuck::cast_slice(&all(|m| m.normals)));
+            let colours: Vec<Vec4> = members.iter().map(|m| m.colour.extend(1.0)).collect();
+            let colours = stored("colours", bytemuck::cast_slice(&colours));
+            let leads = stored("leads", leads);
+            let buffers = [&positions, &normals, &colours, &leads].map(|b| b.as_entire_binding());
+            parts.push(Uploaded {
+                indices: indices.clone(),
+                index_count: 3 * flock.mesh.triangles().len() as u32,
+                vertices: Vertices::Many(group(device, layout, &buffers), members.len() as u32),
+            });
+        }
+        parts
     }
 }
 
