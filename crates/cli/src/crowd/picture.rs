@@ -200,7 +200,7 @@ fn skinned(body: &Body, rest_normals: &[Vec3], kept: &[u32], person: &Person<'_>
 
 /// Everyone, row after row over the ground that the camera sees, coming towards it, more or less.
 fn people(count: usize, aspect: f32, clips: &[Clip]) -> Vec<Person<'_>> {
-    let half_width = 0.93 * aspect * (0.5 * FOV_Y_DEGREES.to_radians()).tan();
+    let half_width = 1.02 * aspect * (0.5 * FOV_Y_DEGREES.to_radians()).tan();
     let mut people = Vec::with_capacity(count);
     let mut row = 0;
     while people.len() < count {
@@ -248,7 +248,8 @@ fn dress(dice: &mut Dice) -> Vec3 {
         [0x3a, 0x3d, 0x46],
     ];
     let [r, g, b] = DYES[(dice.roll() * DYES.len() as f32) as usize % DYES.len()];
-    srgb(r, g, b) * (0.8 + 0.45 * dice.roll())
+    // Dyes on cloth are never pure: a little grey in each.
+    srgb(r, g, b).lerp(Vec3::splat(0.2), 0.12) * (0.75 + 0.4 * dice.roll())
 }
 
 fn skin(dice: &mut Dice) -> Vec3 {

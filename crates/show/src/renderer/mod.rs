@@ -456,6 +456,11 @@ impl Plan<'_> {
             opaque.push(plan(cull, Layer::Opaque, self.slot));
             return false;
         }
+        if self.flock {
+            // Seen from afar the inside may go along: drawing a thousand garments once is what counts.
+            opaque.push(plan(cull, Layer::Opaque, self.slot + 1));
+            return true;
+        }
         if m.two_sided {
             opaque.push(plan(Some(wgpu::Face::Front), Layer::Opaque, self.slot));
         }

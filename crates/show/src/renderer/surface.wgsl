@@ -31,6 +31,14 @@ struct Varying {
     @location(5) detail: vec2f, // depth of the fold, metres to the nearest open edge
 }
 
+fn outer_and_inner_sky(world: vec3f, n: vec3f, taps: i32) -> vec2f {
+    let outer = sky_light(world + 0.015 * n, 0.10, taps);
+    if item.sheen.w > 0.5 {
+        return vec2f(outer, sky_light(world - 0.015 * n, 0.10, taps));
+    }
+    return vec2f(outer);
+}
+
 // `detail` is the lead in metres, the depth of the fold and the distance to the nearest open edge.
 fn placed(position: vec3f, normal: vec3f, colour: vec3f, detail: vec3f, corner: vec3f, sky_taps: i32) -> Varying {
     var out: Varying;
@@ -40,10 +48,9 @@ fn placed(position: vec3f, normal: vec3f, colour: vec3f, detail: vec3f, corner: 
     out.corner = corner;
     out.detail = detail.yz;
     let n = normalize(out.normal + vec3f(0.0, 1e-6, 0.0));
-    out.sky.x = sky_light(out.world + 0.015 * n, 0.10, sky_taps);
-    out.sky.y = out.sky.x;
-    if item.sheen.w > 0.5 {
-        out.sky.y = sky_light(out.world - 0.015 * n, 0.10, sky_taps);
+    out.sky = vec2f(0.94);
+    if sky_taps > 0 {
+        out.sky = outer_and_inner_sky(out.world, n, sky_taps);
     }
     out.clip = frame.clip_from_world * vec4f(out.world, 1.0);
     // Depth is near / w with w the view depth in metres. Dividing by w - slack instead moves the surface towards
@@ -87,7 +94,7 @@ fn vs_flock(@builtin(vertex_index) vertex: u32, @builtin(instance_index) member:
         member_colours[member].rgb,
         vec3f(member_leads[vertex], 0.0, 1.0),
         vec3f(1.0),
-        3,
+        0,
     );
 }
 
@@ -167,7 +174,7 @@ fn shaded(in: Varying, front: bool) -> vec3f {
     var lit = 0.0;
     if key_cos > 0.0 {
         let off = max(0.004, 1.2 * frame.texel_m.x) + 0.012 * (1.0 - clamp(towards_key, 0.0, 1.0));
-        lit = key_light(in.world + off * n, 0.006, 0.022, 4, 12);
+        lit = key_light(in.world + off * n, 0.006, 0.022, 3, 8);
         key_cos *= lit * mix(1.0, open, 0.5);
     }
 
