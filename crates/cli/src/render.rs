@@ -75,10 +75,10 @@ pub struct Args {
     #[arg(long)]
     wireframe: bool,
     /// Error that is red in the heat map, cm
-    #[arg(long, default_value_t = 5.0)]
+    #[arg(long, default_value_t = 5.0, allow_negative_numbers = true)]
     heat_cm: f32,
     /// Cloth is drawn over the body it covers unless it lies more than this behind it, mm; 0 is plain depth
-    #[arg(long, default_value_t = 1000.0 * DEPTH_SLACK_M)]
+    #[arg(long, default_value_t = 1000.0 * DEPTH_SLACK_M, allow_negative_numbers = true)]
     slack_mm: f32,
     /// Where to: .png (a sheet when there are several pictures), .gif, .apng, .mp4, .webm (these two through ffmpeg) or
     /// numbered pictures (frames/%04d.png)
@@ -153,6 +153,9 @@ enum Out {
 }
 
 fn out(args: &Args) -> Result<Out> {
+    if args.out.is_dir() {
+        return Err(BadRequest(format!("{}: is a folder", args.out.display())).into());
+    }
     let name = args.out.to_string_lossy();
     let kind = match ending(&name).as_str() {
         "png" if numbered(&name, 0).is_some() => Out::Numbered,
@@ -166,9 +169,6 @@ fn out(args: &Args) -> Result<Out> {
         },
     };
     ask::writable(&args.out)?;
-    if args.out.is_dir() {
-        return Err(BadRequest(format!("{}: is a folder", args.out.display())).into());
-    }
     Ok(kind)
 }
 
@@ -265,12 +265,36 @@ pub fn run(args: &Args) -> Result<()> {
             let samples = (0..samples)
                 .map(|k| artist.draw(wanted[k * (wanted.len() - 1) / (samples - 1).max(1)], labelled))
                 .collect::<Result<Vec<_>>>()?;
-            let mut film = Film::create(&args.out, format, shot.fps as f32, wanted.len(), &samples)?;
-            for &f in &wanted {
-                film.push(&artist.draw(f, labelled)?)?;
-                bar.inc(1);
-            }
-            film.finish()?;
+            let (path, fps, count) = (&args.out, shot.fps as f32, wanted.len());
+            // Encoding has a thread of its own; two frames may wait for it.
+            std::thread::scope(|scope| -> Result<()> {
+                let (send, receive) = std::sync::mpsc::sync_channel::<Image>(2);
+                let encoding = scope.spawn(move || -> toile_show::Result<()> {
+                    let mut film = Film::create(path, format, fps, count, &samples)?;
+                    for frame in receive {
+                        film.push(&frame)?;
+                    }
+                    film.finish()
+                });
+                let mut failed = None;
+                for &f in &wanted {
+                    let frame = match artist.draw(f, labelled) {
+                        Ok(frame) => frame,
+                        Err(e) => {
+                            failed = Some(e);
+                            break;
+                        }
+                    };
+                    if send.send(frame).is_err() {
+                        // Nobody takes it any more: the encoder's own error says why.
+                        break;
+                    }
+                    bar.inc(1);
+                }
+                drop(send);
+                let encoded = encoding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                failed.map_or(Ok(encoded?), Err)
+            })?;
         }
     }
     bar.finish_and_clear();

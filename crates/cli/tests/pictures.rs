@@ -46,8 +46,7 @@ fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-const WALK: [&str; 9] =
-    ["render", "--garment", "skirt:300", "--motion", "walk", "--frames", "3", "--size", "48x64"];
+const WALK: [&str; 7] = ["render", "--garment", "skirt:300", "--motion", "walk", "--frames", "3"];
 
 fn has_ffmpeg() -> bool {
     Command::new("ffmpeg").arg("-version").output().is_ok_and(|o| o.status.success())
@@ -59,7 +58,8 @@ fn a_walk_becomes_a_sheet_a_film_and_numbered_pictures() {
     let at = |name: &str| dir.join(name).to_string_lossy().into_owned();
     let make = |name: &str, more: &[&str]| {
         let out = at(name);
-        ok(&[&WALK[..], more, &["--out", &out]].concat());
+        let size: &[&str] = if more.contains(&"--size") { &[] } else { &["--size", "48x64"] };
+        ok(&[&WALK[..], size, more, &["--out", &out]].concat());
         std::fs::read(&out).unwrap_or_default()
     };
     assert!(make("sheet.png", &["--wireframe"]).starts_with(b"\x89PNG"));

@@ -38,7 +38,7 @@ impl Encoder {
         name.push(format!(".{}.partial", std::process::id()));
         let beside = path.with_file_name(name);
         let mut child = Command::new("ffmpeg")
-            .args(["-y", "-nostdin", "-hide_banner", "-loglevel", "error"])
+            .args(["-y", "-nostdin", "-hide_banner", "-loglevel", "error", "-xerror"])
             .args(["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", &format!("{width}x{height}")])
             .args(["-r", &format!("{fps}"), "-i", "pipe:0", "-an"])
             .args(codec)
@@ -80,8 +80,11 @@ impl Encoder {
         drop(self.frames.take());
         let status = self.child.wait();
         self.finished = true;
+        // Some versions say that the disk is full and call it a success.
+        let said = self.said.take().and_then(|s| s.join().ok()).unwrap_or_default();
         match status {
-            Ok(status) if status.success() => {}
+            Ok(status) if status.success() && said.is_empty() => {}
+            Ok(_) if !said.is_empty() => return Err(self.failure(said)),
             Ok(status) => return Err(self.failure(status.to_string())),
             Err(e) => return Err(self.failure(e.to_string())),
         }
