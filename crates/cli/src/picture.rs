@@ -123,7 +123,7 @@ impl Studio {
             if material.depth_slack_m == 0.0 && solid(cloth) {
                 material.depth_slack_m = self.slack_m;
             }
-            material.wireframe |= self.wireframe;
+            material.wireframe |= self.wireframe && solid(cloth);
             let mut item = Item::new(&cloth.mesh, positions, material);
             if let Some(colours) = colours {
                 item = item.coloured(colours);

@@ -113,6 +113,9 @@ impl Pane {
     }
 }
 
+/// Colours of the second garment and those after it.
+const OTHERS: [[u8; 3]; 4] = [[0x5f, 0x7f, 0x57], [0x3b, 0x45, 0x5c], [0x9c, 0x2f, 0x4a], [0x6b, 0x55, 0x86]];
+
 /// The most pixels of one picture (7680×4320) and of one contact sheet.
 const MOST_PIXELS: u64 = 7680 * 4320;
 
@@ -529,15 +532,16 @@ fn clothes(
             skinned: attachment.as_ref().map(posed),
         });
     }
-    for name in &args.garment {
+    for (k, name) in args.garment.iter().enumerate() {
         let garment = ask::garment(name, body, args.rest.into(), None)?;
         let attachment = Attachment::new(body, &garment.sim, &AttachmentSettings::default())?;
-        all.push(Worn {
-            cloth: cloth(&garment.sim.triangles, &garment.fabric),
-            simulated: None,
-            learned: None,
-            skinned: Some(posed(&attachment)),
-        });
+        let mut cloth = cloth(&garment.sim.triangles, &garment.fabric);
+        if k > 0 || !all.is_empty() {
+            // Of the same stuff or not, garments are told apart by their colour.
+            let [r, g, b] = OTHERS[all.len() % OTHERS.len()];
+            cloth.material = Material { base: srgb(r, g, b), ..cloth.material };
+        }
+        all.push(Worn { cloth, simulated: None, learned: None, skinned: Some(posed(&attachment)) });
     }
     Ok((all, hidden))
 }

@@ -44,8 +44,11 @@ pub fn uncovered_m(
                 trees.iter().any(inner)
             };
             let side = n.any_orthonormal_vector();
-            let tilted = |turn: f32| Quat::from_axis_angle(n, turn) * (n + 0.7 * side).normalize();
-            let rays = [n, tilted(0.0), tilted(1.57), tilted(3.14), tilted(4.71)];
+            let tilted = |quarters: f32| {
+                Quat::from_axis_angle(n, quarters * std::f32::consts::FRAC_PI_2)
+                    * (n + 0.7 * side).normalize()
+            };
+            let rays = [n, tilted(0.0), tilted(1.0), tilted(2.0), tilted(3.0)];
             let met = rays.iter().filter(|d| meets(**d)).count();
             if met >= 3 { 0.0 } else { 1.0 }
         })

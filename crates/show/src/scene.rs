@@ -131,7 +131,7 @@ impl Material {
             return Self::cloth(srgb(0x3b, 0x55, 0x7d));
         }
         if has("wool") || has("felt") || has("knit") {
-            let base = srgb(0x8a, 0x5a, 0x3c);
+            let base = srgb(0x7d, 0x5d, 0x49);
             return Self { sheen: 0.5 * base + Vec3::splat(0.12), roughness: 1.0, ..Self::cloth(base) };
         }
         if has("leather") {

@@ -6,8 +6,8 @@
 //! what a build machine has; so there are three passes over the meshes and nothing over the whole screen twice.
 //!
 //! **Passes.**
-//! 1. *Key map*, 1024²: depth from the key light, orthographic around what is drawn.
-//! 2. *Sky map*, 256²: depth from straight above. Looked into with a wide filter it tells how much of the sky a
+//! 1. *Key map*, 1024² (4096² for crowds): depth from the key light, orthographic around what is drawn.
+//! 2. *Sky map*, 256² (2048²): depth from straight above. Looked into with a wide filter it tells how much of the sky a
 //!    point sees, which stands in for ambient occlusion (under the chin, inside a skirt, around the feet).
 //! 3. *Main*, multisampled 4×, reversed depth: opaque items, the last of the scene first, because clothes come after
 //!    their body and what they hide then needs no shading; ground and wall where nothing else is; ghosts.
@@ -16,12 +16,20 @@
 //! **Depth consistency** (de Aguiar et al. 2010, §6.2) needs no pass of its own. An item with
 //! `depth_slack_m` is drawn in two halves, its back faces as they are and its front faces with their depth
 //! moved towards the eye by the slack, so the ordinary depth test discards a cloth fragment iff
-//! `d_cloth − slack > d_body`, whichever was drawn first. Body triangles that are always covered are left out by [`MeshHandle::without`].
+//! `d_cloth − slack > d_body`, whichever was drawn first. The paper prints `d_cloth + ε > d_body`, which would discard
+//! cloth that is rightly in front by less than ε; the text around it says what is done here. Body triangles that are
+//! always covered are left out by [`MeshHandle::without`]. Hands and whatever else may be in front of the cloth lead by the
+//! slack as well ([`Item::leading`](crate::Item::leading)), and are so compared with it as they are: the slack can then be
+//! as deep as a bad penetration without cloth ever swallowing a finger. What is covered casts no shadow on what covers it.
+//!
+//! **Crowds** are [`Flock`](crate::Flock)s: one indexed, instanced draw in which the vertex shader fetches each member's
+//! vertices from a storage buffer. A scene wider than 16 m gets larger maps and a ground whose pixels look up shadows
+//! themselves.
 //!
 //! **What stays on the device.** Triangles are uploaded when a [`MeshHandle`] is first seen and dropped with its
 //! last clone; vertices are written every frame into buffers that are reused. Nothing in the passes knows where
-//! the picture goes: a window only brings another colour view in place of `Targets::resolved_view`, a GPU crowd
-//! only another vertex entry point that reads positions where the crowd wrote them.
+//! the picture goes: a window only brings another colour view in place of `Targets::resolved_view`, a web page the same
+//! with its own device, a GPU crowd only its own buffers in place of those that `Meshes::upload_flock` fills.
 //!
 //! [`MeshHandle`]: crate::MeshHandle
 //! [`MeshHandle::without`]: crate::MeshHandle::without

@@ -142,7 +142,7 @@ impl Shape {
     }
 
     /// Metres to the nearest open edge, by way of the mesh's edges.
-    pub fn to_edge_m(&mut self, positions: &[Vec3]) -> &[f32] {
+    pub fn edge_distances_m(&mut self, positions: &[Vec3]) -> &[f32] {
         if self.to_edge_m.len() != positions.len() {
             let mut far = vec![FARTHEST_EDGE_M; positions.len()];
             for &v in &self.open {
@@ -222,7 +222,7 @@ mod tests {
         turned.draw(&positions, None, &inside_out, &mut drawn);
         turned.fold(&mut drawn);
         assert!((drawn.folds[3 * 24] + middle).abs() < 1e-4, "the other side is as deep");
-        let far = shape.to_edge_m(&positions);
+        let far = shape.edge_distances_m(&positions);
         assert_eq!((far[0], far[6 * 24]), (0.0, 0.0));
         assert!((far[24] - 0.05).abs() < 1e-5 && far[3 * 24] == FARTHEST_EDGE_M);
     }

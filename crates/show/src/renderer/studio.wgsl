@@ -35,7 +35,7 @@ fn vs_ground(@builtin(vertex_index) index: u32) -> Varying {
     out.world = vec3f(at.x, frame.ground.x, at.y);
     out.clip = frame.clip_from_world * vec4f(out.world, 1.0);
     let p = out.world + vec3f(0.0, 0.004, 0.0);
-    out.light = vec2f(key_light(p, 1.2 * frame.lit_cells.z, 0.14, 10, 24), sky_light(p, 0.26, 32));
+    out.light = vec2f(key_light(p, 1.2 * frame.lit_cells.z, 0.14, 20, 32), sky_light(p, 0.26, 48));
     return out;
 }
 

@@ -174,7 +174,7 @@ fn shaded(in: Varying, front: bool) -> vec3f {
     var lit = 0.0;
     if key_cos > 0.0 {
         let off = max(0.004, 1.2 * frame.texel_m.x) + 0.012 * (1.0 - clamp(towards_key, 0.0, 1.0));
-        lit = key_light(in.world + off * n, 0.006, 0.022, 3, 8);
+        lit = key_light(in.world + off * n, 0.006, 0.022, 4, 10);
         key_cos *= lit * mix(1.0, open, 0.5);
     }
 

@@ -101,7 +101,7 @@ impl Meshes {
         let mean = |a: Vec3, b: Vec3| 0.5 * (a + b);
         let colours = item.colours.map(|c| kept.shape.spread(c, mean));
         let leads = item.leads_m.map(|l| kept.shape.spread(l, |a, b| 0.5 * (a + b)));
-        let to_edge_m = if m.hem_m > 0.0 { kept.shape.to_edge_m(&drawn.positions) } else { &[] };
+        let to_edge_m = if m.hem_m > 0.0 { kept.shape.edge_distances_m(&drawn.positions) } else { &[] };
         self.scratch.clear();
         self.scratch.extend(drawn.positions.iter().zip(&drawn.normals).enumerate().map(
             |(v, (&position, &normal))| Vertex {
