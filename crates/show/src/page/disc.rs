@@ -50,7 +50,8 @@ mod tests {
         let page = html("t", &[(0.5, 0.5), (0.0, -3.0), (f64::NAN, 0.0)], "c");
         assert_eq!(page.matches("class=\"dot\"").count(), 1);
         assert_eq!(page.matches("class=\"dot out\"").count(), 1);
-        let at: f64 = page.split("dot out").nth(1).unwrap().split("cy=\"").nth(1).unwrap()[..6].parse().unwrap();
+        let at: f64 =
+            page.split("dot out").nth(1).unwrap().split("cy=\"").nth(1).unwrap()[..6].parse().unwrap();
         assert!(at > 0.0 && at < 200.0, "below the axis and inside: {at}");
     }
 }

@@ -20,9 +20,9 @@ mod disc;
 
 pub use chart::{Chart, Line};
 
-use chart::Look;
 use crate::palette::Palette;
 use crate::{Error, Image, Result};
+use chart::Look;
 use std::fmt::Write as _;
 use std::path::Path;
 use toile_assets::write::write_atomically;
@@ -128,7 +128,9 @@ impl Page {
             return Err(Error::Invalid("the frames of a film must all have the same size".into()));
         }
         if panes == 0 || wide % panes != 0 {
-            return Err(Error::Invalid(format!("a frame of {wide} pixels is not {panes} panes of one width")));
+            return Err(Error::Invalid(format!(
+                "a frame of {wide} pixels is not {panes} panes of one width"
+            )));
         }
         // Browsers on telephones refuse pictures beyond 4096 a side.
         let across = (4096 / wide).clamp(1, 8);
