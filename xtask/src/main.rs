@@ -1,6 +1,7 @@
 //! The project's chores. `cargo xtask test` is what the README and CI run; `cargo xtask soak` is for long lists.
 
 mod arrows;
+mod browser;
 mod driver;
 mod paths;
 mod soak;
@@ -48,6 +49,7 @@ fn test() -> Result<()> {
         cargo(&["clippy", "-p", "toile-run", "--quiet", "--", "-D", "warnings"])
     })?;
     steps.run("tests, those in the docs too", || cargo(&["test", "--workspace", "--quiet"]))?;
+    steps.run("the report in a browser", browser::check)?;
     steps.run("examples", examples)?;
     steps.run("docs", || cargo(&["doc", "--workspace", "--no-deps", "--quiet"]))?;
     steps.print();

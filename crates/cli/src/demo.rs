@@ -77,20 +77,20 @@ const GO_ON: &str = "the demo could not be finished (what is finished is kept: r
 struct Stages {
     begun: Instant,
     lap: Instant,
-    secs: serde_json::Map<String, Value>,
+    done: Vec<Value>,
 }
 
 impl Stages {
     #[allow(clippy::disallowed_methods)] // the demo says how long each stage took
     fn begin() -> Self {
-        Self { begun: Instant::now(), lap: Instant::now(), secs: serde_json::Map::new() }
+        Self { begun: Instant::now(), lap: Instant::now(), done: Vec::new() }
     }
 
     #[allow(clippy::disallowed_methods)]
     fn run<T>(&mut self, name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
         eprintln!("── {name}");
         let result = work()?;
-        self.secs.insert(name.into(), json!(self.lap.elapsed().as_secs_f64()));
+        self.done.push(json!({"stage": name, "seconds": self.lap.elapsed().as_secs_f64()}));
         self.lap = Instant::now();
         Ok(result)
     }
@@ -152,9 +152,9 @@ fn make(args: &Args, plan: &Plan, resumed: bool, page: &Path, next: &str) -> Res
     let (gate, pass) = facts::of_gate(&Gate::parse(GATE, Path::new("gate.toml"))?, &value)?;
     facts::merge(&mut value, json!({"gate": gate, "pass": pass}));
     value["seconds"] = json!(stages.begun.elapsed().as_secs_f64());
-    value["stages"] = Value::Object(stages.secs);
+    value["stages"] = Value::Array(stages.done);
     let story = Story {
-        title: "A learned dress",
+        title: &format!("A learned {}", garment.name),
         value: &value,
         model: &model,
         evaluation: &evaluation,
@@ -229,7 +229,12 @@ fn write_example(folder: &Path, body: &Body, garment: &Garment, plan: &Plan) -> 
 }
 
 /// The mannequin and the garments around it as GLB files with a walk, and one sheet of pictures.
-fn write_wardrobe(out: &Path, body: &Body, studio: &mut Studio, plan: &Plan) -> Result<Vec<(Image, String)>> {
+fn write_wardrobe(
+    out: &Path,
+    body: &Body,
+    studio: &mut Studio,
+    plan: &Plan,
+) -> Result<Vec<(Vec<Image>, String)>> {
     if plan.wardrobe.is_empty() {
         return Ok(Vec::new());
     }
@@ -248,7 +253,6 @@ fn write_wardrobe(out: &Path, body: &Body, studio: &mut Studio, plan: &Plan) -> 
         let worn = [(&cloth, garment.sim.positions.as_slice(), None)];
         pictures.push(studio.draw(Some(&body.mesh.positions), &worn, None, &label)?);
     }
-    let sheet = sheet(&pictures, pictures.len());
-    sheet.write_png(out.join("wardrobe.png"))?;
-    Ok(vec![(sheet, "Built-in garments as cut and placed, before draping.".into())])
+    sheet(&pictures, pictures.len()).write_png(out.join("wardrobe.png"))?;
+    Ok(vec![(pictures, "Built-in garments as cut and placed, before draping.".into())])
 }

@@ -29,8 +29,8 @@ pub struct Story<'a> {
     pub evaluation: &'a Evaluation,
     pub spectrum: Option<&'a Spectrum>,
     pub film: &'a Film,
-    /// Pictures and what they show, after the figures.
-    pub pictures: &'a [(Image, String)],
+    /// Rows of pictures and what they show, after the figures.
+    pub pictures: &'a [(Vec<Image>, String)],
     /// Commands to go on with.
     pub next: &'a str,
 }
@@ -99,8 +99,8 @@ fn page(story: &Story<'_>) -> Result<String> {
 
     if !story.pictures.is_empty() {
         page.section("Pictures");
-        for (picture, caption) in story.pictures {
-            page.image(picture, caption)?;
+        for (pictures, caption) in story.pictures {
+            page.gallery(pictures, caption)?;
         }
     }
     page.section("With your own character").preformatted(story.next);

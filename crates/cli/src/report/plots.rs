@@ -6,6 +6,10 @@ use toile_assets::Model;
 use toile_learn::{ClipScore, Evaluation, Spectrum};
 use toile_show::{Chart, Line, Page};
 
+/// Colours that mean the same in every plot.
+const LEARNED: usize = 0;
+const SKINNED: usize = 1;
+const SIMULATED: usize = 2;
 /// Stops that get a plot of their own; the table has all.
 const STOPS: usize = 3;
 
@@ -20,8 +24,8 @@ pub fn error(clip: &ClipScore, fps: f64) -> Chart {
         x_label: "seconds".into(),
         y_label: "mean distance, cm".into(),
         lines: vec![
-            Line::new("learned", seconds(&clip.by_frame_cm, fps)),
-            Line::new("skinned", seconds(&clip.skin_by_frame_cm, fps)),
+            Line::new("learned", seconds(&clip.by_frame_cm, fps)).coloured(LEARNED),
+            Line::new("skinned", seconds(&clip.skin_by_frame_cm, fps)).coloured(SKINNED),
         ],
         from_zero: true,
     }
@@ -46,8 +50,8 @@ pub fn stops(page: &mut Page, e: &Evaluation, fps: f64) {
             x_label: "seconds after the stop".into(),
             y_label: "along the main swing, cm".into(),
             lines: vec![
-                Line::new("learned", seconds(&s.model_cm, fps)),
-                Line::new("simulated", seconds(&s.truth_cm, fps)).dashed(),
+                Line::new("learned", seconds(&s.model_cm, fps)).coloured(LEARNED),
+                Line::new("simulated", seconds(&s.truth_cm, fps)).dashed().coloured(SIMULATED),
             ],
             from_zero: true,
         });
@@ -72,9 +76,9 @@ pub fn spectrum(page: &mut Page, spectrum: Option<&Spectrum>) {
         x_label: "Hz".into(),
         y_label: "power, cm² per Hz".into(),
         lines: vec![
-            line("learned", &s.model),
-            line("skinned", &s.skin),
-            line("simulated", &s.truth).dashed(),
+            line("learned", &s.model).coloured(LEARNED),
+            line("skinned", &s.skin).coloured(SKINNED),
+            line("simulated", &s.truth).dashed().coloured(SIMULATED),
         ],
         from_zero: false,
     });

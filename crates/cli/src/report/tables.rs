@@ -35,15 +35,19 @@ pub fn opening(page: &mut Page, value: &Value) {
         format!("{failed} of the gate's {rows} limits are not kept; see the gate below.")
     };
     page.verdict(pass, &said);
+    let clips = |key: &str| {
+        let count = value[key].as_u64().unwrap_or(0);
+        format!("{count} clip{}", if count == 1 { "" } else { "s" })
+    };
     page.paragraph(&format!(
-        "{} in {} was simulated on {} through {} clips, and a linear model of its motion learned from {} frames. It was then \
-         judged on {} clips it had never seen.",
+        "The garment `{}` in {} was simulated on `{}` through {}, and a linear model of its motion learned from {} \
+         frames. It was then judged on {} it had never seen.",
         text(value, "garment"),
         text(value, "fabric"),
         text(value, "body"),
-        text(value, "train_clips"),
+        clips("train_clips"),
         text(value, "train_frames"),
-        text(value, "test_clips")
+        clips("test_clips")
     ));
     let mut facts = vec![
         (
@@ -195,18 +199,16 @@ pub fn cost(page: &mut Page, value: &Value) {
         rows.push(("… of a frame at 60 Hz", format!("{} %", n("crowd.share_of_60hz_percent", 1))));
         rows.push(("… 95 % of frames within", format!("{} ms", n("crowd.p95_ms", 2))));
     }
-    pairs(page, ["per frame, bones to world-space vertices", "time"], &rows);
+    pairs(page, ["bones to vertices, a frame", "time"], &rows);
     page.paragraph(&format!(
-        "{}, {} cores, {} build. Simulated with as many clips at once as there are cores; the others on one core.",
+        "{}, {} cores, {} build. Time for the latent step and all vertices in the world; simulated with as many clips at once as there are cores; the others on one core.",
         text(value, "machine.processor"),
         text(value, "machine.cores"),
         text(value, "machine.build")
     ));
-    if let Some(stages) = value["stages"].as_object() {
-        let mut rows: Vec<Vec<String>> = stages
-            .iter()
-            .map(|(name, s)| vec![name.clone(), format!("{:.1} s", s.as_f64().unwrap_or(0.0))])
-            .collect();
+    if let Some(stages) = value["stages"].as_array() {
+        let mut rows: Vec<Vec<String>> =
+            stages.iter().map(|s| vec![text(s, "stage"), format!("{} s", figure(s, "seconds", 1))]).collect();
         rows.push(vec!["in all".into(), format!("{} s", n("seconds", 1))]);
         page.table(&["stage of this run", "time"], &rows);
         if value["resumed"] == true {

@@ -12,12 +12,20 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
     /// Drawn dashed: a reference, a limit.
     pub dashed: bool,
+    /// One of the eight colours; the line's place in the chart where none is named.
+    pub colour: Option<usize>,
 }
 
 impl Line {
     /// A solid line.
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, dashed: false }
+        Self { name: name.into(), points, dashed: false, colour: None }
+    }
+
+    /// The same line in a colour of its own, so that it has it in every chart of a page.
+    pub fn coloured(mut self, colour: usize) -> Self {
+        self.colour = Some(colour);
+        self
     }
 
     /// The same line, dashed.
@@ -53,7 +61,7 @@ pub(super) struct Look {
 
 const WIDE: f64 = 640.0;
 const HIGH: f64 = 300.0;
-const LEFT: f64 = 70.0;
+const LEFT: f64 = 84.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 46.0;
@@ -90,7 +98,7 @@ impl Chart {
             let _ = writeln!(
                 out,
                 "<path class=\"line c{}{dashed}\" d=\"M{x:.0} -8h22\"/><text class=\"tick\" x=\"{:.0}\" y=\"-4\">{}</text>",
-                k % 8,
+                line.colour.unwrap_or(k) % 8,
                 x + 27.0,
                 escape(&line.name)
             );
@@ -195,7 +203,11 @@ impl Chart {
                 pen_down = true;
             }
             let dashed = if line.dashed { " dashed" } else { "" };
-            let _ = writeln!(out, "<path class=\"line c{}{dashed}\" d=\"{path}\"/>", k % 8);
+            let _ = writeln!(
+                out,
+                "<path class=\"line c{}{dashed}\" d=\"{path}\"/>",
+                line.colour.unwrap_or(k) % 8
+            );
         }
         if look.marked {
             let (left, right) = (px(x_lo), px(x_hi));
@@ -214,7 +226,7 @@ impl Chart {
                 let _ = write!(
                     out,
                     "<span><svg viewBox=\"0 0 24 8\"><path class=\"line c{}{dashed}\" d=\"M1 4H23\"/></svg>{}</span>",
-                    k % 8,
+                    line.colour.unwrap_or(k) % 8,
                     escape(&line.name)
                 );
             }

@@ -65,7 +65,9 @@ impl Page {
             let mut cells = rows.iter().filter_map(|r| r.get(column)).filter(|c| !c.is_empty()).peekable();
             cells.peek().is_some() && cells.all(|c| is_number(c))
         };
-        self.body.push_str("<div class=\"scroll\"><table>\n<thead><tr>");
+        // Many columns do not fit a telephone: there every row becomes a card, each figure with its header.
+        let class = if headers.len() > 4 { " class=\"cards\"" } else { "" };
+        let _ = write!(self.body, "<div class=\"scroll\"><table{class}>\n<thead><tr>");
         for (k, header) in headers.iter().enumerate() {
             let class = if numeric(k) { " class=\"n\"" } else { "" };
             let _ = write!(self.body, "<th{class}>{}</th>", escape(header));
@@ -80,7 +82,11 @@ impl Page {
                     _ if numeric(k) => " class=\"n\"",
                     _ => "",
                 };
-                let _ = write!(self.body, "<td{class}>{}</td>", escape(cell));
+                let label = headers
+                    .get(k)
+                    .filter(|_| headers.len() > 4 && k > 0)
+                    .map_or_else(String::new, |h| format!(" data-label=\"{}\"", escape(h)));
+                let _ = write!(self.body, "<td{class}{label}>{}</td>", escape(cell));
             }
             self.body.push_str("</tr>\n");
         }
@@ -100,6 +106,18 @@ impl Page {
             base64::encode(file)
         );
         self
+    }
+
+    /// Pictures beside each other, as many to a row as the screen has room for.
+    pub fn gallery(&mut self, images: &[Image], caption: &str) -> Result<&mut Self> {
+        self.body.push_str("<figure class=\"gallery\"><div>\n");
+        for image in images {
+            let png = base64::encode(&image.png()?);
+            let _ =
+                writeln!(self.body, "<img alt=\"{}\" src=\"data:image/png;base64,{png}\">", escape(caption));
+        }
+        let _ = writeln!(self.body, "</div><figcaption>{}</figcaption></figure>", escape(caption));
+        Ok(self)
     }
 
     /// A picture.
