@@ -3,6 +3,7 @@
 mod arrows;
 mod browser;
 mod driver;
+mod numbers;
 mod paths;
 mod soak;
 
@@ -25,10 +26,12 @@ fn chore() -> Result<()> {
     match std::env::args().nth(1).as_deref() {
         Some("test") => test(),
         Some("soak") => soak::run(),
+        Some("numbers") => numbers::update(std::env::args().nth(2).as_deref()),
         _ => {
             eprintln!(
                 "cargo xtask test   everything a change must pass, 20 minutes at most from a fresh clone\n\
-                 cargo xtask soak   the long lists; keeps its log in soak.log"
+                 cargo xtask soak   the long lists; keeps its log in soak.log\n\
+                 cargo xtask numbers [DEMO-FOLDER]   README's figures and film from a finished demo"
             );
             bail!("no such chore")
         }
@@ -41,6 +44,7 @@ fn test() -> Result<()> {
     steps.run("format", || cargo(&["fmt", "--all", "--check"]))?;
     steps.run("arrows between crates", arrows::check)?;
     steps.run("paths in ARCHITECTURE.md", paths::check)?;
+    steps.run("figures in README.md", numbers::check)?;
     steps.run("software Vulkan driver", driver::ensure)?;
     steps.run("clippy", || {
         cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
