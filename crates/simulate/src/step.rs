@@ -76,7 +76,7 @@ impl Workspace {
             angle_gradients: vec![[DVec3::ZERO; 4]; scene.hinges.len()],
             moments: vec![0.0; scene.hinges.len()],
             bent_from: bending::Datum::default(),
-            surfaces: SurfaceContacts::new(scene),
+            surfaces: SurfaceContacts::new(),
             contacts: Vec::new(),
             judged: Vec::new(),
             system: System::new(scene, settings.factored_below),
@@ -282,6 +282,7 @@ fn linearise(scene: &Scene, settings: &Settings, rate: f64, ws: &mut Workspace) 
     let mut energy = 0.0;
     let system = &mut ws.system;
     system.bending_scale = (1.0 + rate) as f32;
+    system.inertia = 0.0;
     for i in 0..scene.len() {
         let k = scene.mass[i] / (ws.beta[i] * ws.beta[i]);
         let d = ws.x[i] - ws.predicted[i];
@@ -290,6 +291,7 @@ fn linearise(scene: &Scene, settings: &Settings, rate: f64, ws: &mut Workspace) 
         energy += 0.5 * k * d.length_squared() - scene.mass[i] * settings.gravity.dot(ws.x[i])
             + 0.5 * ws.beta[i] * wind.dot(drag);
         ws.gradient[i] = d * k - settings.gravity * scene.mass[i] + drag;
+        system.inertia += 3.0 * k as f32;
         let air: Mat3A = (ws.damping[i] * (1.0 / ws.beta[i])).as_mat3().into();
         system.diagonal[i] = Mat3A::from_diagonal(Vec3A::splat(k as f32).into()) + air;
     }

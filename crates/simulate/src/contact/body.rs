@@ -1,6 +1,5 @@
 //! The skinned surface of a moving body: where it is in a step, and the nearest point to a piece of cloth.
 
-use super::bvh::Aabb;
 use super::distance::point_triangle;
 use super::parts::{border_corners, triangle_parts};
 use super::quads::Quads;
@@ -126,8 +125,7 @@ impl BodySurface {
         for (tree, own) in &mut self.trees {
             tree.refit(|k| {
                 let t = triangles[own[k as usize] as usize];
-                let [a, b, c] = [end[t[0] as usize], end[t[1] as usize], end[t[2] as usize]];
-                Aabb { lo: a.min(b).min(c), hi: a.max(b).max(c) }
+                [end[t[0] as usize], end[t[1] as usize], end[t[2] as usize]]
             });
         }
     }

@@ -7,7 +7,7 @@ use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::state::State;
 use crate::step::Obstacles;
-use glam::{DAffine3, DMat3, DVec3};
+use glam::{DAffine3, DMat3, DVec3, Vec3};
 
 /// What a sample touches.
 #[derive(Clone, Copy, Debug)]
@@ -23,14 +23,14 @@ struct Source {
     measured_at: DVec3,
 }
 
-/// The nearest point of a limb when it was last looked for: it tells how long the vertex may be left alone.
+/// The nearest point of a limb when it was last looked for: it tells how long the sample may be left alone.
 #[derive(Clone, Copy, Debug, Default)]
 struct Watch {
     weights: [f32; 3],
-    /// From that point to the vertex.
-    offset: DVec3,
-    /// Steps since.
-    age: u32,
+    /// From that point to the sample.
+    offset: Vec3,
+    /// Time since, s; infinite for what was found inside, which is never left alone.
+    age: f32,
 }
 
 /// A moment of a step: everything that is fixed while Newton iterates.
@@ -59,10 +59,8 @@ pub struct SurfaceContacts {
     homes: Vec<u32>,
     /// Per vertex and limb at least how far away the limb is, m.
     clear: Vec<f64>,
-    /// Per vertex and limb what was last found.
+    /// What was last found: per vertex and limb, then per sample between vertices on its own limb.
     watched: Vec<Watch>,
-    /// Per vertex half its longest edge: how far the samples between vertices may be.
-    half_edges: Vec<f64>,
     parts: usize,
 }
 
@@ -77,11 +75,12 @@ const SPARE_M: f64 = 0.008;
 const SLEEVE_M2: f64 = 0.03;
 /// Vertices look for limbs this far, m: the nearer half of a skirt.
 const WATCH_M: f64 = 0.09;
-/// What lies within [`WATCH_M`] on a limb moves at most so much against each other in a step, m: a tenth of a metre
-/// turning at 6 rad/s for 1/60 s is 10 mm; half of it is towards the cloth.
-const TURN_M: f64 = 5e-3;
-/// A sample that moved farther since it was measured is measured again, m.
-const REMEASURE_M: f64 = 1e-3;
+/// What lies on a limb as near to a point as a sample does turns about it at most this fast, rad/s, towards the sample: a
+/// limb turns at 6 rad/s, and half of that is towards the cloth.
+const TURN_RATE: f64 = 3.3;
+/// A sample that moved farther since it was measured is measured again, m. Sliding 2 mm along a shin is 0.05 mm of
+/// depth.
+const REMEASURE_M: f64 = 2e-3;
 
 impl Moment<'_> {
     /// Distance that is kept from surfaces.
@@ -134,14 +133,8 @@ fn blend(a: &DAffine3, b: &DAffine3, share: f64) -> DAffine3 {
 
 impl SurfaceContacts {
     /// Room for a scene.
-    pub fn new(scene: &Scene) -> Self {
-        let mut half_edges = vec![0.0f64; scene.len()];
-        for (e, l) in scene.edges.iter().zip(&scene.edge_lengths) {
-            for &v in e {
-                half_edges[v as usize] = half_edges[v as usize].max(0.5 * l);
-            }
-        }
-        Self { half_edges, ..Self::default() }
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Prepares for a body and notes which limb each sample lies on.
@@ -149,7 +142,7 @@ impl SurfaceContacts {
         self.parts = body.parts();
         self.seeds = vec![u32::MAX; scene.samples.len() * self.parts];
         self.clear = vec![0.0; scene.len() * self.parts];
-        self.watched = vec![Watch::default(); scene.len() * self.parts];
+        self.watched = vec![Watch::default(); scene.len() * self.parts + scene.samples.len() - scene.len()];
         self.homes = scene.samples.iter().map(|s| body.nearest_part(s.point(x)) as u32).collect();
         self.give_back_patches(scene);
     }
@@ -249,21 +242,34 @@ impl SurfaceContacts {
             if !is_vertex && self.between(now, s, part, x) > keep + SPARE_M {
                 continue;
             }
-            if is_vertex && self.still_clear(body, s, part, y, keep) {
+            let vertices = now.scene.len();
+            let watch = match is_vertex {
+                true => Some(s * self.parts + part),
+                false if part == home => Some(vertices * self.parts + s - vertices),
+                false => None,
+            };
+            let seed = self.seeds[s * self.parts + part];
+            if let Some(at) = watch
+                && let Some(clear) = self.still_clear(now, body, at, seed, y)
+            {
+                if is_vertex {
+                    self.clear[at] = clear;
+                }
                 continue;
             }
-            let seed = self.seeds[s * self.parts + part];
             let seed = (seed != u32::MAX).then_some(seed);
             // Vertices look farther: on behalf of the samples between them, and to be left alone longer.
             let far = if is_vertex { WATCH_M } else { SEARCH_TOUCHING_M };
             let found = body.nearest_on(part, y, far, seed);
+            let outside = found.is_none_or(|(f, _)| (y - f.point).dot(f.normal) > 0.0);
             if is_vertex {
-                let at = s * self.parts + part;
-                self.clear[at] = found.map_or(far, |f| f.0.point.distance(y));
-                if let Some((f, _)) = &found {
-                    let weights = f.weights.map(|w| w as f32);
-                    self.watched[at] = Watch { weights, offset: y - f.point, age: 0 };
-                }
+                let away = found.map_or(far, |f| f.0.point.distance(y));
+                self.clear[s * self.parts + part] = if outside { away } else { 0.0 };
+            }
+            if let (Some(at), Some((f, _))) = (watch, &found) {
+                let age = if outside { 0.0 } else { f32::INFINITY };
+                let offset = (y - f.point).as_vec3();
+                self.watched[at] = Watch { weights: f.weights.map(|w| w as f32), offset, age };
             }
             self.seeds[s * self.parts + part] = found.map_or(u32::MAX, |f| f.0.triangle);
             let Some((found, inside)) = found else { continue };
@@ -291,23 +297,26 @@ impl SurfaceContacts {
         }
     }
 
-    /// Whether a vertex that was away from a limb cannot have come near it since it was last looked for. The point that
-    /// was nearest then has moved with the limb; what lies beside it may have turned about it a little.
-    fn still_clear(&mut self, body: &BodySurface, s: usize, part: usize, y: DVec3, keep: f64) -> bool {
-        let at = s * self.parts + part;
-        if self.seeds[at] == u32::MAX {
-            return false;
+    /// At least how far a sample is from a limb, if it was away from it and cannot have come near since it was last looked
+    /// for. The point that was nearest then has moved with the limb; what lies beside it may have turned about it a little.
+    fn still_clear(
+        &mut self,
+        now: &Moment<'_>,
+        body: &BodySurface,
+        at: usize,
+        seed: u32,
+        y: DVec3,
+    ) -> Option<f64> {
+        if seed == u32::MAX {
+            return None;
         }
         let watch = &mut self.watched[at];
-        watch.age += 1;
-        let then = watch.offset.length();
-        let moved = (y - body.point(self.seeds[at], watch.weights.map(f64::from))).distance(watch.offset);
-        let clear = then - moved - f64::from(watch.age) * TURN_M;
-        if clear < keep + SPARE_M + self.half_edges[s] {
-            return false;
-        }
-        self.clear[at] = clear;
-        true
+        watch.age += now.h as f32;
+        let then = watch.offset.as_dvec3();
+        let moved = (y - body.point(seed, watch.weights.map(f64::from))).distance(then);
+        let away = then.length();
+        let clear = away - moved - f64::from(watch.age) * TURN_RATE * away;
+        (clear > now.keep() + SPARE_M).then_some(clear)
     }
 
     /// At least how far a sample between vertices is from a limb: distances change no faster than one moves.
