@@ -1,7 +1,6 @@
 //! `toile demo`: the whole line on built-in assets, from panels to a learned dress.
 
 mod cost;
-mod film;
 mod folder;
 mod plan;
 mod summary;
@@ -10,7 +9,7 @@ use crate::convert::write_dressed;
 use crate::evaluate::{self, Gate};
 use crate::interrupt;
 use crate::picture::{Cloth, Studio, sheet};
-use crate::report::{self, Story, facts};
+use crate::report::{self, Story, facts, film};
 use crate::resume::{self, Digest};
 use crate::simulate::Job;
 use anyhow::{Context, Result};
@@ -123,8 +122,7 @@ fn make(args: &Args, plan: &Plan, resumed: bool, page: &Path, next: &str) -> Res
     })?;
     let film = stages.run("film", || {
         let red = film::round_up(evaluation.p95_cm);
-        let film =
-            film::film(&mut studio, &body, &garment, &unseen[0], &model, &attachment, plan.every, red)?;
+        let film = film::film(&mut studio, &body, &unseen[0], &model, &attachment, plan.every, red)?;
         let small: Vec<Image> = film.frames.iter().map(Image::halved).collect();
         toile_show::write_gif(out.join("film.gif"), &small, film.fps)?;
         Ok(film)
@@ -133,7 +131,6 @@ fn make(args: &Args, plan: &Plan, resumed: bool, page: &Path, next: &str) -> Res
     let mut value = evaluate::json(&evaluation);
     facts::merge(&mut value, facts::of_model(&model));
     let frames = |takes: &[Take]| takes.iter().map(Take::len).sum::<usize>();
-    let spent = seen.iter().chain(&unseen).flat_map(|t| t.reports.iter().skip(1).map(|r| r.ms)).collect();
     facts::merge(
         &mut value,
         json!({
@@ -143,7 +140,7 @@ fn make(args: &Args, plan: &Plan, resumed: bool, page: &Path, next: &str) -> Res
             "training": plan.train.join(", "), "unseen": plan.test.join(", "),
             "train_clips": plan.train.len(), "test_clips": plan.test.len(),
             "train_frames": frames(&seen), "test_frames": frames(&unseen),
-            "simulated_ms_per_frame": median(spent), "skin_us_per_frame": cost::skinned_us(&attachment, &unseen[0]),
+            "simulated_ms_per_frame": facts::simulated_ms(seen.iter().chain(&unseen)), "skin_us_per_frame": facts::skinned_us(&attachment, &unseen[0]),
             "crowd": crowd, "machine": facts::of_machine(&studio.adapter()),
             "solver": format!("{:?}", RecordSettings::default().solver),
         }),
@@ -166,11 +163,6 @@ fn make(args: &Args, plan: &Plan, resumed: bool, page: &Path, next: &str) -> Res
     report::write(page, &story)?;
     write_atomically(&out.join("demo.json"), format!("{value:#}\n").as_bytes())?;
     Ok(value)
-}
-
-fn median(mut values: Vec<f32>) -> f32 {
-    values.sort_by(f32::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// Takes of the clips to learn from and of the unseen ones; finished ones are read.

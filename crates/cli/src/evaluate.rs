@@ -1,7 +1,9 @@
 //! `toile evaluate`: how wrong a model is, by free runs, and whether that is good enough.
 
 use crate::ask::{self, BadRequest};
-use crate::train::read_takes;
+use crate::report;
+use crate::resume::read_take;
+use crate::train::take_files;
 use anyhow::Result;
 use clap::Parser;
 use serde_json::{Value, json};
@@ -14,7 +16,7 @@ use toile_learn::{Evaluation, SettlingSummary};
 /// Score a model against takes it has not seen
 #[derive(Parser)]
 #[command(after_help = "Every error comes from a free run: the model sees only body motion.\n\nExample:\n  \
-    toile evaluate dress.toile out/test\n  toile evaluate dress.toile out/test --gate gate.toml --json\n\n\
+    toile evaluate dress.toile out/test\n  toile evaluate dress.toile out/test --gate gate.toml --report report.html --json\n\n\
     A gate file:\n  [max]\n  mean_cm = 1.5\n  \"settling.error_ratio\" = 0.6\n  [min]\n  liveliness = 0.85")]
 pub struct Args {
     /// The model
@@ -31,16 +33,22 @@ pub struct Args {
     /// Limits that decide between pass and fail: a TOML file with tables `max` and `min` of the keys that --json prints
     #[arg(long)]
     gate: Option<PathBuf>,
+    /// A page with film, plots and all figures
+    #[arg(long)]
+    report: Option<PathBuf>,
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: &Args) -> Result<()> {
+    if let Some(path) = &args.report {
+        ask::writable(path)?;
+    }
     let gate = args.gate.as_deref().map(Gate::read).transpose()?;
     let model = Arc::new(Model::read(&args.model)?);
     let body = ask::body(&args.body, None)?;
-    let takes = read_takes(&args.takes)?;
+    let takes = take_files(&args.takes)?.iter().map(|f| read_take(f)).collect::<Result<Vec<Take>>>()?;
     let mut faults = Vec::new();
     for take in &takes {
         if take.vertices != model.vertices || take.joints != model.joints {
@@ -91,12 +99,20 @@ pub fn run(args: &Args) -> Result<()> {
     };
     let evaluation = toile_learn::evaluate(&model, &takes, &attachment, Some(&body));
     let mut value = json(&evaluation);
+    value["bytes"] = json!(model.bytes());
     let checks = gate.map_or(Ok(Vec::new()), |g| g.checks(&value))?;
     let failed: Vec<String> = checks.iter().filter(|c| !c.pass).map(Check::words).collect();
     // Without a gate the least to ask for: better than following the bones.
     let pass = failed.is_empty() && (args.gate.is_some() || evaluation.mean_cm < evaluation.skin_cm);
     value["pass"] = json!(pass);
     value["failed"] = json!(failed);
+    if let Some(path) = &args.report {
+        let mut shown = value.clone();
+        if args.gate.is_some() {
+            shown["gate"] = report::facts::of_checks(&checks);
+        }
+        report::write_evaluated(path, &model, &body, &takes, &attachment, &evaluation, &shown)?;
+    }
     if args.json {
         println!("{value}");
     } else {

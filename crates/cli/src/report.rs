@@ -1,21 +1,26 @@
 //! The page that tells the story of a model: film, error, swing, spectrum, stability, cost, and whether it passes.
 
 pub mod facts;
+pub mod film;
 mod plots;
 pub mod tables;
 
+use crate::picture::Studio;
 use anyhow::Result;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
-use toile_assets::Model;
+use std::sync::Arc;
+use toile_assets::{Attachment, Body, Model, Take};
 use toile_learn::{Evaluation, Spectrum};
-use toile_show::{Image, Page};
+use toile_show::{Image, Page, View};
 
 /// A clip on film: panes side by side.
 pub struct Film {
     pub frames: Vec<Image>,
     pub panes: u32,
     pub fps: f32,
+    /// Distance that is red in the last pane.
+    pub red_cm: f32,
     /// Which of the evaluation's clips it shows.
     pub clip: String,
 }
@@ -40,6 +45,51 @@ pub fn write(path: &Path, story: &Story<'_>) -> Result<()> {
     Ok(())
 }
 
+/// The page of a model that was evaluated on takes, with a film of the first one that runs through.
+pub fn write_evaluated(
+    path: &Path,
+    model: &Arc<Model>,
+    body: &Body,
+    takes: &[Take],
+    attachment: &Attachment,
+    evaluation: &Evaluation,
+    value: &Value,
+) -> Result<()> {
+    let mut value = value.clone();
+    let mut studio = Studio::new(body, View::ThreeQuarter, 300, 400, 0.0)?;
+    facts::merge(&mut value, facts::of_model(model));
+    let note = |key: &str| model.notes.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
+    let mut unseen: Vec<&str> = takes.iter().map(|t| t.clip.as_str()).collect();
+    unseen.dedup();
+    facts::merge(
+        &mut value,
+        json!({
+            "command": "toile evaluate", "body": body.name, "garment": note("garment"), "fabric": note("fabric"),
+            "unseen": unseen.join(", "), "test_clips": unseen.len(),
+            "simulated_ms_per_frame": facts::simulated_ms(takes.iter()),
+            "skin_us_per_frame": facts::skinned_us(attachment, &takes[0]),
+            "machine": facts::of_machine(&studio.adapter()),
+        }),
+    );
+    let filmed = takes.iter().find(|t| t.stop_frame.is_none()).unwrap_or(&takes[0]);
+    // A hundred frames are a film; a long clip is shown in fewer a second.
+    let every = filmed.len().div_ceil(100).max(2);
+    let red = film::round_up(evaluation.p95_cm);
+    let film = film::film(&mut studio, body, filmed, model, attachment, every, red)?;
+    let spectrum = toile_learn::spectrum(model, takes, attachment);
+    let story = Story {
+        title: &format!("{}, learned", note("garment").unwrap_or_else(|| model.name.clone())),
+        value: &value,
+        model,
+        evaluation,
+        spectrum: spectrum.as_ref(),
+        film: &film,
+        pictures: &[],
+        next: "",
+    };
+    write(path, &story)
+}
+
 fn page(story: &Story<'_>) -> Result<String> {
     let (e, value) = (story.evaluation, story.value);
     let mut page = Page::new(story.title);
@@ -53,8 +103,8 @@ fn page(story: &Story<'_>) -> Result<String> {
         film.fps,
         &format!(
             "{}, a clip it was not trained on: simulated, learned (free run: it sees only the body), skinned, and the \
-             learned one coloured by its distance to the simulation; all in lock-step.",
-            film.clip
+             learned one coloured by its distance to the simulation, blue for none to red for {} cm; all in lock-step.",
+            film.clip, film.red_cm
         ),
     )?;
     page.section("Error over time");
@@ -91,8 +141,10 @@ fn page(story: &Story<'_>) -> Result<String> {
     page.section("Cost");
     tables::cost(&mut page, value);
 
-    page.section("Gate");
-    tables::gate(&mut page, value);
+    if value["gate"].is_array() {
+        page.section("Gate");
+        tables::gate(&mut page, value);
+    }
 
     page.section("Settings and versions");
     tables::settings(&mut page, value);
@@ -103,6 +155,8 @@ fn page(story: &Story<'_>) -> Result<String> {
             page.gallery(pictures, caption)?;
         }
     }
-    page.section("With your own character").preformatted(story.next);
+    if !story.next.is_empty() {
+        page.section("With your own character").preformatted(story.next);
+    }
     Ok(page.finish())
 }

@@ -53,7 +53,7 @@ pub fn print(value: &Value, page: &Path, next: &str) {
         (
             "error",
             format!(
-                "{} cm on {} unseen clips, free run (skinned {} cm, best of its space {} cm)",
+                "{} cm on unseen clips ({}), free run (skinned {} cm, best of its space {} cm)",
                 n("mean_cm", 2),
                 value["test_clips"],
                 n("skin_cm", 2),

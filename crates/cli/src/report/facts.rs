@@ -2,8 +2,11 @@
 
 use crate::evaluate::{Check, Gate};
 use anyhow::Result;
+use glam::Vec3;
 use serde_json::{Value, json};
-use toile_assets::Model;
+use std::time::Instant;
+use toile_assets::{Attachment, Model, Take};
+use toile_run::{Skinned, Tier};
 
 /// Certificate, size and training of a model, from the file alone.
 pub fn of_model(model: &Model) -> Value {
@@ -54,6 +57,34 @@ pub fn merge(into: &mut Value, from: Value) {
 /// Holds figures against a gate: its rows, and whether all of them pass.
 pub fn of_gate(gate: &Gate, value: &Value) -> Result<(Value, bool)> {
     let checks = gate.checks(value)?;
+    Ok((of_checks(&checks), checks.iter().all(|c| c.pass)))
+}
+
+/// A gate's rows.
+pub fn of_checks(checks: &[Check]) -> Value {
     let row = |c: &Check| json!({"key": c.key, "value": c.found, "wanted": c.wanted(), "pass": c.pass});
-    Ok((checks.iter().map(row).collect(), checks.iter().all(|c| c.pass)))
+    checks.iter().map(row).collect()
+}
+
+/// Median time of a simulated frame, ms; nothing where the takes do not know.
+pub fn simulated_ms<'a>(takes: impl Iterator<Item = &'a Take>) -> Option<f32> {
+    let mut ms: Vec<f32> = takes.flat_map(|t| t.reports.iter().skip(1).map(|r| r.ms)).collect();
+    ms.sort_by(f32::total_cmp);
+    ms.get(ms.len() / 2).copied().filter(|ms| *ms > 0.0)
+}
+
+/// Median time of a skinned garment and frame, µs.
+#[allow(clippy::disallowed_methods)] // what it costs is what is reported
+pub fn skinned_us(attachment: &Attachment, take: &Take) -> f64 {
+    let mut tier = Skinned::new(attachment.clone());
+    let mut out = vec![Vec3::ZERO; tier.vertices()];
+    let frame = |f: usize| {
+        let start = Instant::now();
+        tier.step(take.frame_bones(f), &take.roots[f], 1.0 / take.fps);
+        tier.positions(&mut out);
+        1e6 * start.elapsed().as_secs_f64()
+    };
+    let mut times: Vec<f64> = (0..take.len()).map(frame).collect();
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or(0.0)
 }

@@ -29,7 +29,9 @@ pub fn opening(page: &mut Page, value: &Value) {
     let rows = value["gate"].as_array().map_or(0, Vec::len);
     let failed = value["gate"].as_array().map_or(0, |g| g.iter().filter(|r| r["pass"] == false).count());
     let pass = value["pass"].as_bool().unwrap_or(false);
-    let said = if pass {
+    let said = if rows == 0 {
+        "without a gate all that is asked for is to be nearer to the simulation than skinning.".into()
+    } else if pass {
         format!("all {rows} limits of the gate are kept.")
     } else {
         format!("{failed} of the gate's {rows} limits are not kept; see the gate below.")
@@ -39,14 +41,17 @@ pub fn opening(page: &mut Page, value: &Value) {
         let count = value[key].as_u64().unwrap_or(0);
         format!("{count} clip{}", if count == 1 { "" } else { "s" })
     };
+    let learned = if value["train_frames"].is_number() {
+        format!("{} frames of {}", text(value, "train_frames"), clips("train_clips"))
+    } else {
+        format!("{} windows of frames", figure(value, "windows", 0))
+    };
     page.paragraph(&format!(
-        "The garment `{}` in {} was simulated on `{}` through {}, and a linear model of its motion learned from {} \
-         frames. It was then judged on {} it had never seen.",
+        "The garment `{}` in {} was simulated on `{}`, and a linear model of its motion learned from {learned}. It was \
+         then judged on {} that it was not trained on.",
         text(value, "garment"),
         text(value, "fabric"),
         text(value, "body"),
-        clips("train_clips"),
-        text(value, "train_frames"),
         clips("test_clips")
     ));
     let mut facts = vec![
@@ -253,9 +258,11 @@ pub fn settings(page: &mut Page, value: &Value) {
         ("ridge, chosen on clips held out of training", text(value, "ridge")),
         ("refined over free runs of", format!("{} frames", n("refined_over_frames", 0))),
         ("windows fitted", n("windows", 0)),
-        ("training clips", text(value, "training")),
-        ("unseen clips", text(value, "unseen")),
+        ("clips it was judged on", text(value, "unseen")),
     ];
+    if value["training"].is_string() {
+        rows.push(("clips it was trained on", text(value, "training")));
+    }
     let solver = text(value, "solver");
     if solver != "–" {
         rows.push(("simulator", solver));

@@ -1,28 +1,27 @@
 //! The film of a take: simulated, learned, skinned and the learned one's error, side by side in lock-step.
 
+use super::Film;
 use crate::interrupt;
 use crate::picture::{Cloth, Studio, sheet};
-use crate::report::Film;
 use anyhow::Result;
 use glam::Vec3;
 use std::sync::Arc;
-use toile_assets::{Attachment, Body, Garment, Model, Take};
+use toile_assets::{Attachment, Body, Model, Take};
 use toile_run::{Skinned, Stable, Tier};
-use toile_show::{Material, MeshHandle, heat_colours, write_legend};
+use toile_show::{Image, Label, Material, MeshHandle, heat_colours, write_legend};
 
 /// Draws every `every`th frame; what is `most_cm` off is red.
 pub fn film(
     studio: &mut Studio,
     body: &Body,
-    garment: &Garment,
     take: &Take,
     model: &Arc<Model>,
     attachment: &Attachment,
     every: usize,
     most_cm: f32,
 ) -> Result<Film> {
-    let cloth =
-        Cloth { mesh: MeshHandle::new(&garment.sim.triangles), material: Material::fabric(&garment.fabric) };
+    let fabric = take.notes.iter().find(|(k, _)| k == "fabric").map_or("cotton", |(_, v)| v.as_str());
+    let cloth = Cloth { mesh: MeshHandle::new(&take.triangles), material: Material::fabric(fabric) };
     let (mut learned, mut skinned) = (Stable::new(model.clone()), Skinned::new(attachment.clone()));
     let mut ours = vec![Vec3::ZERO; model.vertices];
     let mut bones_only = ours.clone();
@@ -45,8 +44,12 @@ pub fn film(
         let apart: Vec<f32> = ours.iter().zip(truth).map(|(a, b)| 100.0 * a.distance(*b)).collect();
         let colours = heat_colours(&apart, most_cm);
         let skin = body.skinned_positions(take.frame_bones(f));
-        let mut draw = |positions: &[Vec3], colours: Option<&[Vec3]>, name: &str| {
-            studio.draw(Some(&skin), &[(&cloth, positions, colours)], Some(&take.roots[f]), name)
+        let mut draw = |positions: &[Vec3], colours: Option<&[Vec3]>, name: &str| -> Result<Image> {
+            let worn = [(&cloth, positions, colours)];
+            let mut pane = studio.draw(Some(&skin), &worn, Some(&take.roots[f]), "")?;
+            // To be read when the film is shown at half its size.
+            Label::new(name).sized(0.03 * pane.height() as f32).write(&mut pane, None);
+            Ok(pane)
         };
         let mut panes = vec![
             draw(truth, None, "simulated")?,
@@ -58,7 +61,13 @@ pub fn film(
         frames.push(sheet(&panes, panes.len()));
     }
     bar.finish_and_clear();
-    Ok(Film { frames, panes: 4, fps: take.fps as f32 / every as f32, clip: take.clip.clone() })
+    Ok(Film {
+        frames,
+        panes: 4,
+        fps: take.fps as f32 / every as f32,
+        red_cm: most_cm,
+        clip: take.clip.clone(),
+    })
 }
 
 /// A round number at or above a value: 1, 2 or 5 times a power of ten.
