@@ -11,18 +11,28 @@ pub fn ensure() -> Result<()> {
     if present() {
         return Ok(());
     }
-    let root = Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout.trim_ascii() == b"0");
-    let debian = Path::new("/usr/bin/apt-get").exists();
-    if root && debian {
-        eprintln!("   installing mesa-vulkan-drivers");
-        for args in [&["update"][..], &["install", "-y", "--no-install-recommends", "mesa-vulkan-drivers"]] {
-            Command::new("apt-get").args(args).env("DEBIAN_FRONTEND", "noninteractive").output()?;
-        }
-        if present() {
-            return Ok(());
-        }
+    if install(&["mesa-vulkan-drivers"]).is_ok() && present() {
+        return Ok(());
     }
     bail!("no Vulkan driver is installed; the picture tests need one. Run: {INSTALL}")
+}
+
+/// Installs Debian packages, as root on a Debian; says why not elsewhere.
+pub fn install(packages: &[&str]) -> Result<()> {
+    let root = Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout.trim_ascii() == b"0");
+    let missing = packages.join(", ");
+    if !root || !Path::new("/usr/bin/apt-get").exists() {
+        bail!("{missing} missing, and only root on a Debian may install them");
+    }
+    eprintln!("   installing {missing}");
+    let apt = |args: &[&str]| {
+        Command::new("apt-get").args(args).args(packages).env("DEBIAN_FRONTEND", "noninteractive").output()
+    };
+    Command::new("apt-get").arg("update").output()?;
+    if !apt(&["install", "-y", "--no-install-recommends"])?.status.success() {
+        bail!("apt-get could not install {missing}");
+    }
+    Ok(())
 }
 
 /// Any installed driver will do; the software one is what Debian's package brings.

@@ -1,7 +1,9 @@
 //! The project's chores. `cargo xtask test` is what the README and CI run; `cargo xtask soak` is for long lists.
 
 mod arrows;
+mod browser;
 mod driver;
+mod numbers;
 mod paths;
 mod soak;
 
@@ -24,10 +26,12 @@ fn chore() -> Result<()> {
     match std::env::args().nth(1).as_deref() {
         Some("test") => test(),
         Some("soak") => soak::run(),
+        Some("numbers") => numbers::update(std::env::args().nth(2).as_deref()),
         _ => {
             eprintln!(
                 "cargo xtask test   everything a change must pass, 20 minutes at most from a fresh clone\n\
-                 cargo xtask soak   the long lists; keeps its log in soak.log"
+                 cargo xtask soak   the long lists; keeps its log in soak.log\n\
+                 cargo xtask numbers [DEMO-FOLDER]   README's figures and film from a finished demo"
             );
             bail!("no such chore")
         }
@@ -40,6 +44,7 @@ fn test() -> Result<()> {
     steps.run("format", || cargo(&["fmt", "--all", "--check"]))?;
     steps.run("arrows between crates", arrows::check)?;
     steps.run("paths in ARCHITECTURE.md", paths::check)?;
+    steps.run("figures in README.md", numbers::check)?;
     steps.run("software Vulkan driver", driver::ensure)?;
     steps.run("clippy", || {
         cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
@@ -48,6 +53,7 @@ fn test() -> Result<()> {
         cargo(&["clippy", "-p", "toile-run", "--quiet", "--", "-D", "warnings"])
     })?;
     steps.run("tests, those in the docs too", || cargo(&["test", "--workspace", "--quiet"]))?;
+    steps.run("the report in a browser", browser::check)?;
     steps.run("examples", examples)?;
     steps.run("docs", || cargo(&["doc", "--workspace", "--no-deps", "--quiet"]))?;
     steps.print();

@@ -1,7 +1,9 @@
 //! `toile evaluate`: how wrong a model is, by free runs, and whether that is good enough.
 
 use crate::ask::{self, BadRequest};
-use crate::train::read_takes;
+use crate::report;
+use crate::resume::read_take;
+use crate::train::take_files;
 use anyhow::Result;
 use clap::Parser;
 use serde_json::{Value, json};
@@ -14,7 +16,7 @@ use toile_learn::{Evaluation, SettlingSummary};
 /// Score a model against takes it has not seen
 #[derive(Parser)]
 #[command(after_help = "Every error comes from a free run: the model sees only body motion.\n\nExample:\n  \
-    toile evaluate dress.toile out/test\n  toile evaluate dress.toile out/test --gate gate.toml --json\n\n\
+    toile evaluate dress.toile out/test\n  toile evaluate dress.toile out/test --gate gate.toml --report report.html --json\n\n\
     A gate file:\n  [max]\n  mean_cm = 1.5\n  \"settling.error_ratio\" = 0.6\n  [min]\n  liveliness = 0.85")]
 pub struct Args {
     /// The model
@@ -31,16 +33,22 @@ pub struct Args {
     /// Limits that decide between pass and fail: a TOML file with tables `max` and `min` of the keys that --json prints
     #[arg(long)]
     gate: Option<PathBuf>,
+    /// A page with film, plots and all figures
+    #[arg(long)]
+    report: Option<PathBuf>,
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: &Args) -> Result<()> {
+    if let Some(path) = &args.report {
+        ask::writable(path)?;
+    }
     let gate = args.gate.as_deref().map(Gate::read).transpose()?;
     let model = Arc::new(Model::read(&args.model)?);
     let body = ask::body(&args.body, None)?;
-    let takes = read_takes(&args.takes)?;
+    let takes = take_files(&args.takes)?.iter().map(|f| read_take(f)).collect::<Result<Vec<Take>>>()?;
     let mut faults = Vec::new();
     for take in &takes {
         if take.vertices != model.vertices || take.joints != model.joints {
@@ -91,11 +99,20 @@ pub fn run(args: &Args) -> Result<()> {
     };
     let evaluation = toile_learn::evaluate(&model, &takes, &attachment, Some(&body));
     let mut value = json(&evaluation);
-    let failed = gate.map_or(Ok(Vec::new()), |g| g.failures(&value))?;
+    value["bytes"] = json!(model.bytes());
+    let checks = gate.map_or(Ok(Vec::new()), |g| g.checks(&value))?;
+    let failed: Vec<String> = checks.iter().filter(|c| !c.pass).map(Check::words).collect();
     // Without a gate the least to ask for: better than following the bones.
     let pass = failed.is_empty() && (args.gate.is_some() || evaluation.mean_cm < evaluation.skin_cm);
     value["pass"] = json!(pass);
     value["failed"] = json!(failed);
+    if let Some(path) = &args.report {
+        let mut shown = value.clone();
+        if args.gate.is_some() {
+            shown["gate"] = report::facts::of_checks(&checks);
+        }
+        report::write_evaluated(path, &model, &body, &takes, &attachment, &evaluation, &shown)?;
+    }
     if args.json {
         println!("{value}");
     } else {
@@ -108,14 +125,44 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 /// Limits on what an evaluation may say.
-struct Gate {
+pub struct Gate {
     /// Key (dots lead into objects), limit, and whether it is an upper one.
     limits: Vec<(String, f64, bool)>,
+}
+
+/// One limit, held against an evaluation.
+pub struct Check {
+    pub key: String,
+    pub limit: f64,
+    /// At most, not at least.
+    pub upper: bool,
+    /// `None` where nothing was measured (no stops, say): a gate that asks for it is not passed.
+    pub found: Option<f64>,
+    pub pass: bool,
+}
+
+impl Check {
+    /// What was wanted: `at most 1.5`.
+    pub fn wanted(&self) -> String {
+        format!("{} {}", if self.upper { "at most" } else { "at least" }, self.limit)
+    }
+
+    fn words(&self) -> String {
+        match self.found {
+            Some(v) => format!("{} is {v:.4}, wanted {}", self.key, self.wanted()),
+            None => format!("{} could not be measured, wanted {}", self.key, self.wanted()),
+        }
+    }
 }
 
 impl Gate {
     fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|e| toile_assets::Error::io(path, e))?;
+        Self::parse(&text, path)
+    }
+
+    /// From the text of a gate file.
+    pub fn parse(text: &str, path: &Path) -> Result<Self> {
         let bad = |what: String| BadRequest(format!("{}: {what}", path.display()));
         let table: toml::Table = text.parse().map_err(|e| bad(format!("{e}")))?;
         let mut limits = Vec::new();
@@ -141,25 +188,23 @@ impl Gate {
         Ok(Self { limits })
     }
 
-    /// What is not within its limit, in words. A key that an evaluation does not have is a fault of the gate.
-    fn failures(&self, value: &Value) -> Result<Vec<String>> {
-        let mut failed = Vec::new();
-        for (key, limit, upper) in &self.limits {
-            let found = key.split('.').try_fold(value, |v, part| v.get(part));
-            let Some(found) = found else {
+    /// Every limit held against what an evaluation prints. A key that it does not have is a fault of the gate.
+    pub fn checks(&self, value: &Value) -> Result<Vec<Check>> {
+        let check = |(key, limit, upper): &(String, f64, bool)| {
+            let found = key.split('.').try_fold(value, |v, part| match v {
+                // A group of numbers that were not measured.
+                Value::Null => Some(v),
+                _ => v.get(part),
+            });
+            let Some(found) = found.map(Value::as_f64) else {
                 return Err(
                     BadRequest(format!("the gate names `{key}`, which evaluate does not print")).into()
                 );
             };
-            let side = if *upper { "at most" } else { "at least" };
-            match found.as_f64() {
-                Some(v) if (*upper && v <= *limit) || (!*upper && v >= *limit) => {}
-                Some(v) => failed.push(format!("{key} is {v:.4}, wanted {side} {limit}")),
-                // Nothing was measured (no stops, say): a gate that asks for it is not passed.
-                None => failed.push(format!("{key} could not be measured, wanted {side} {limit}")),
-            }
-        }
-        Ok(failed)
+            let pass = found.is_some_and(|v| if *upper { v <= *limit } else { v >= *limit });
+            Ok(Check { key: key.clone(), limit: *limit, upper: *upper, found, pass })
+        };
+        self.limits.iter().map(check).collect()
     }
 }
 
@@ -253,6 +298,7 @@ pub fn json(e: &Evaluation) -> Value {
     json!({
         "mean_cm": e.mean_cm, "p95_cm": e.p95_cm, "max_cm": e.max_cm, "skin_cm": e.skin_cm,
         "projection_cm": e.projection_cm, "kinematic_cm": e.kinematic_cm,
+        "over_skin": number(e.mean_cm / e.skin_cm), "over_projection": number(e.mean_cm / e.projection_cm),
         "after_stops_cm": number(e.after_stops_cm), "kinematic_after_stops_cm": number(e.kinematic_after_stops_cm),
         "liveliness": e.liveliness, "correlation": e.correlation,
         "settling": e.settling().map_or(Value::Null, |s| settling_json(&s)),
@@ -283,9 +329,11 @@ mod tests {
         let gate = read("[max]\nmean_cm = 1.5\n[min]\n\"settling.hz\" = 1").unwrap();
         let good = json!({"mean_cm": 1.0, "settling": {"hz": 2.0}});
         let poor = json!({"mean_cm": 2.0, "settling": {"hz": null}});
-        assert!(gate.failures(&good).unwrap().is_empty());
-        assert_eq!(gate.failures(&poor).unwrap().len(), 2);
-        assert!(gate.failures(&json!({"mean_cm": 1.0})).is_err());
+        let failed = |value: &Value| gate.checks(value).map(|c| c.iter().filter(|c| !c.pass).count());
+        assert_eq!(failed(&good).unwrap(), 0);
+        assert_eq!(failed(&poor).unwrap(), 2);
+        assert_eq!(failed(&json!({"mean_cm": 1.0, "settling": null})).unwrap(), 1, "no stops, no settling");
+        assert!(failed(&json!({"mean_cm": 1.0})).is_err());
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -9,6 +9,7 @@ mod demo;
 mod evaluate;
 mod fabric;
 mod inspect;
+mod interrupt;
 mod lab;
 mod morphs;
 mod penetration;
@@ -90,11 +91,14 @@ fn said_once(error: &anyhow::Error) -> String {
     said
 }
 
-/// 2 for input that cannot be used, 1 for work that failed.
+/// 2 for input that cannot be used, 1 for work that failed, 130 for Ctrl-C.
 fn exit_code(error: &anyhow::Error) -> u8 {
     for cause in error.chain() {
         if cause.downcast_ref::<ask::BadRequest>().is_some() {
             return 2;
+        }
+        if cause.downcast_ref::<interrupt::Stopped>().is_some() {
+            return 130;
         }
         if let Some(error) = cause.downcast_ref::<toile_assets::Error>() {
             return asset_code(error);

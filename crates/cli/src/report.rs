@@ -1,92 +1,162 @@
-//! The page that tells the story of a model: film, error over time, numbers.
+//! The page that tells the story of a model: film, error, swing, spectrum, stability, cost, and whether it passes.
 
+pub mod facts;
+pub mod film;
+mod plots;
+pub mod tables;
+
+use crate::picture::Studio;
 use anyhow::Result;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
-use toile_learn::Evaluation;
-use toile_show::{Chart, Image, Line, Page};
+use std::sync::Arc;
+use toile_assets::{Attachment, Body, Model, Take};
+use toile_learn::{Evaluation, Spectrum};
+use toile_show::{Image, Page, View};
 
-/// What the page tells.
+/// A clip on film: panes side by side.
+pub struct Film {
+    pub frames: Vec<Image>,
+    pub panes: u32,
+    pub fps: f32,
+    /// Distance that is red in the last pane.
+    pub red_cm: f32,
+    /// Which of the evaluation's clips it shows.
+    pub clip: String,
+}
+
+/// What the page tells. Every figure on it is one of `value`, of the evaluation or of the model.
 pub struct Story<'a> {
     pub title: &'a str,
+    /// What the command prints with `--json`.
     pub value: &'a Value,
+    pub model: &'a Model,
     pub evaluation: &'a Evaluation,
-    pub wardrobe: &'a Image,
-    pub film: &'a [Image],
-    pub film_fps: f32,
-    pub stages: &'a [(&'static str, f64)],
-    pub adapter: String,
+    pub spectrum: Option<&'a Spectrum>,
+    pub film: &'a Film,
+    /// Rows of pictures and what they show, after the figures.
+    pub pictures: &'a [(Vec<Image>, String)],
+    /// Commands to go on with.
+    pub next: &'a str,
 }
 
 pub fn write(path: &Path, story: &Story<'_>) -> Result<()> {
-    let e = story.evaluation;
-    let number = |key: &str| story.value[key].as_f64().unwrap_or(0.0);
+    toile_assets::write::write_atomically(path, page(story)?.as_bytes())?;
+    Ok(())
+}
+
+/// The page of a model that was evaluated on takes, with a film of the first one that runs through.
+pub fn write_evaluated(
+    path: &Path,
+    model: &Arc<Model>,
+    body: &Body,
+    takes: &[Take],
+    attachment: &Attachment,
+    evaluation: &Evaluation,
+    value: &Value,
+) -> Result<()> {
+    let mut value = value.clone();
+    let mut studio = Studio::new(body, View::ThreeQuarter, 300, 400, 0.0)?;
+    facts::merge(&mut value, facts::of_model(model));
+    let note = |key: &str| model.notes.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
+    let mut unseen: Vec<&str> = takes.iter().map(|t| t.clip.as_str()).collect();
+    unseen.dedup();
+    facts::merge(
+        &mut value,
+        json!({
+            "command": "toile evaluate", "body": body.name, "garment": note("garment"), "fabric": note("fabric"),
+            "unseen": unseen.join(", "), "test_clips": unseen.len(),
+            "simulated_ms_per_frame": facts::simulated_ms(takes.iter()),
+            "skin_us_per_frame": facts::skinned_us(attachment, &takes[0]),
+            "machine": facts::of_machine(&studio.adapter()),
+        }),
+    );
+    let filmed = takes.iter().find(|t| t.stop_frame.is_none()).unwrap_or(&takes[0]);
+    // A hundred frames are a film; a long clip is shown in fewer a second.
+    let every = filmed.len().div_ceil(100).max(2);
+    let red = film::round_up(evaluation.p95_cm);
+    let film = film::film(&mut studio, body, filmed, model, attachment, every, red)?;
+    let spectrum = toile_learn::spectrum(model, takes, attachment);
+    let story = Story {
+        title: &format!("{}, learned", note("garment").unwrap_or_else(|| model.name.clone())),
+        value: &value,
+        model,
+        evaluation,
+        spectrum: spectrum.as_ref(),
+        film: &film,
+        pictures: &[],
+        next: "",
+    };
+    write(path, &story)
+}
+
+fn page(story: &Story<'_>) -> Result<String> {
+    let (e, value) = (story.evaluation, story.value);
     let mut page = Page::new(story.title);
-    page.paragraph(&format!(
-        "A dress was simulated on a mannequin, and a linear model of its motion learned from {} frames. On clips it \
-         never saw it is {:.2} cm off on average, where skinning is {:.2} cm off and the best any model of its space \
-         could do is {:.2} cm. It costs {:.1} µs a frame and cannot leave its certified bound.",
-        story.value["train_frames"],
-        e.mean_cm,
-        e.skin_cm,
-        e.projection_cm,
-        e.us_per_frame
-    ));
+    tables::opening(&mut page, value);
+
     page.section("Film");
-    page.film(
-        story.film,
-        story.film_fps,
-        "An unseen clip: simulated, learned (free run), skinned, in lock-step.",
+    let film = story.film;
+    page.film_of_panes(
+        &film.frames,
+        film.panes,
+        film.fps,
+        &format!(
+            "{}, a clip it was not trained on: simulated, learned (free run: it sees only the body), skinned, and the \
+             learned one coloured by its distance to the simulation, blue for none to red for {} cm; all in lock-step.",
+            film.clip, film.red_cm
+        ),
     )?;
     page.section("Error over time");
-    for clip in &e.clips {
-        let seconds = |values: &[f32]| -> Vec<(f64, f64)> {
-            values.iter().enumerate().map(|(f, v)| (f as f64 / 30.0, f64::from(*v))).collect()
+    page.paragraph("Mean distance of all vertices to the simulation. The mark follows the film.");
+    for clip in e.clips.iter().filter(|c| c.stop_frame.is_none()) {
+        let chart = plots::error(clip, story.model.fps);
+        if clip.clip == film.clip {
+            page.chart_of_film(&chart)
+        } else {
+            page.chart(&chart)
         };
-        page.chart(&Chart {
-            title: clip.clip.clone(),
-            x_label: "seconds".into(),
-            y_label: "mean vertex error, cm".into(),
-            lines: vec![
-                Line::new("learned", seconds(&clip.by_frame_cm)),
-                Line::new("skinned", seconds(&clip.skin_by_frame_cm)),
-            ],
-            from_zero: true,
-        });
     }
     page.section("Clips");
-    let rows: Vec<Vec<String>> = e
-        .clips
-        .iter()
-        .map(|c| {
-            let mut row = vec![c.clip.clone(), c.frames.to_string()];
-            row.extend(
-                [c.mean_cm, c.p95_cm, c.max_cm, c.skin_cm, c.projection_cm].iter().map(|v| format!("{v:.2}")),
-            );
-            row
-        })
-        .collect();
-    page.table(&["clip", "frames", "mean cm", "p95 cm", "max cm", "skin cm", "projection cm"], &rows);
-    page.section("Model");
-    let facts = [
-        ("spectral radius, shipped", format!("{:.4}", number("rho"))),
-        ("spectral radius before enforcement", format!("{:.4}", number("rho_before"))),
-        ("certified travel of any vertex", format!("{:.0} cm", number("travel_bound_cm"))),
-        ("liveliness (1 is right)", format!("{:.2}", e.liveliness)),
-        ("velocity correlation (1 is right)", format!("{:.2}", e.correlation)),
-        ("inputs clamped per frame", format!("{:.2}", e.clamped_per_frame)),
-        ("learned, per garment and frame", format!("{:.1} µs", e.us_per_frame)),
-        ("simulated, per frame", format!("{:.1} ms", number("simulated_ms_per_frame"))),
-        ("size", format!("{:.0} kB", number("bytes") / 1024.0)),
-        ("drawn by", story.adapter.clone()),
-    ];
-    let rows: Vec<Vec<String>> = facts.iter().map(|(k, v)| vec![(*k).to_string(), v.clone()]).collect();
-    page.table(&["what", "value"], &rows);
-    let rows: Vec<Vec<String>> =
-        story.stages.iter().map(|(n, s)| vec![(*n).to_string(), format!("{s:.1} s")]).collect();
-    page.table(&["stage", "time"], &rows);
-    page.section("Wardrobe");
-    page.figure(&story.wardrobe.png()?, "The built-in garments as cut and placed, before draping.");
-    toile_assets::write::write_atomically(path, page.finish().as_bytes())?;
-    Ok(())
+    page.paragraph(
+        "Every error is a free run. Skinned is what following the bones costs nothing to get; projection is the best \
+         any model of this many dimensions could do; order 0 is the pose alone, without memory.",
+    );
+    tables::clips(&mut page, e);
+
+    page.section("After a stop");
+    plots::stops(&mut page, e, story.model.fps);
+    tables::stops(&mut page, e);
+
+    page.section("Spectrum of the hem");
+    plots::spectrum(&mut page, story.spectrum);
+
+    page.section("Stability");
+    plots::eigenvalues(&mut page, story.model)?;
+    tables::certificate(&mut page, value);
+
+    page.section("Cloth inside the body");
+    tables::penetration(&mut page, value);
+
+    page.section("Cost");
+    tables::cost(&mut page, value);
+
+    if value["gate"].is_array() {
+        page.section("Gate");
+        tables::gate(&mut page, value);
+    }
+
+    page.section("Settings and versions");
+    tables::settings(&mut page, value);
+
+    if !story.pictures.is_empty() {
+        page.section("Pictures");
+        for (pictures, caption) in story.pictures {
+            page.gallery(pictures, caption)?;
+        }
+    }
+    if !story.next.is_empty() {
+        page.section("With your own character").preformatted(story.next);
+    }
+    Ok(page.finish())
 }

@@ -2,6 +2,7 @@
 
 use crate::ask::{self, BadRequest};
 use crate::convert::Rest;
+use crate::interrupt;
 use crate::progress;
 use crate::resume::{self, Digest, Timings};
 use anyhow::{Context, Result};
@@ -145,20 +146,6 @@ fn summary(path: &Path, take: &Take) -> serde_json::Value {
     })
 }
 
-/// Set by Ctrl-C: clips in flight end, finished takes stay.
-static STOP: AtomicBool = AtomicBool::new(false);
-
-/// Lets Ctrl-C end work between frames instead of in the middle of a file.
-pub fn stop_on_ctrl_c() {
-    // A second handler is refused; the first one is as good.
-    let _ = ctrlc::set_handler(|| {
-        if STOP.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-        eprintln!("\nstopping after this frame; finished takes are kept (Ctrl-C again to quit at once)");
-    });
-}
-
 /// Everything that a batch of clips shares.
 pub struct Job<'a> {
     pub body: &'a Body,
@@ -200,7 +187,7 @@ impl Job<'_> {
         self.check_names(motions)?;
         check_fit(self.body, self.garment)?;
         resume::sweep(self.out);
-        stop_on_ctrl_c();
+        let _frames = interrupt::Frames::begin();
         let frames: usize = motions.iter().map(|m| self.frames(m)).sum();
         let bar = progress::bar(frames as u64, "simulating");
         let inputs = Digest::default()
@@ -235,8 +222,8 @@ impl Job<'_> {
             }
         });
         bar.finish_and_clear();
-        if STOP.load(Ordering::SeqCst) {
-            anyhow::bail!("stopped; run the same command again to go on");
+        if interrupt::wanted() {
+            return Err(interrupt::Stopped.into());
         }
         let mut results = results.into_inner().expect("all threads ended");
         results.sort_by_key(|(i, _)| *i);
@@ -310,7 +297,7 @@ impl Job<'_> {
         let draped = shared.draped.context("a take vanished while the others were made; run again")?;
         let mut world = draped.clone();
         let rest: Vec<Vec3> = world.state.x.iter().map(|p| p.as_vec3()).collect();
-        let halted = || STOP.load(Ordering::SeqCst) || shared.unwritable.load(Ordering::SeqCst);
+        let halted = || interrupt::wanted() || shared.unwritable.load(Ordering::SeqCst);
         if halted() {
             return Err(Halted.into());
         }

@@ -4,7 +4,7 @@ use crate::ask::{self, BadRequest};
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use std::path::{Path, PathBuf};
-use toile_assets::{Error, ModelKind, Take};
+use toile_assets::{Error, ModelKind};
 use toile_learn::{Settings, TakeFiles, Training};
 
 /// Learn a garment from its takes
@@ -189,10 +189,4 @@ pub fn take_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
         }
     }
     Ok(files)
-}
-
-/// Reads takes from files and folders, in the order of their names.
-pub fn read_takes(paths: &[PathBuf]) -> Result<Vec<Take>> {
-    let files = take_files(paths)?;
-    Ok(files.iter().map(|f| Take::read(f)).collect::<Result<_, Error>>()?)
 }

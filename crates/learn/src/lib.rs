@@ -23,6 +23,7 @@ mod sequence;
 mod settings;
 mod settling;
 mod source;
+mod spectrum;
 mod train;
 mod worst;
 
@@ -32,5 +33,6 @@ pub use hidden::hidden_triangles;
 pub use settings::{Error, Settings};
 pub use settling::Settling;
 pub use source::{TakeFiles, TakeSource};
+pub use spectrum::{Spectrum, spectrum};
 pub use train::{Lowered, Prepared, Training, Tried, train};
 pub use worst::{WorstCase, worst_case};

@@ -110,7 +110,7 @@ pub fn write(folder: &Path, study: &Study, cast: &Cast, command: &str, seconds: 
          Every error is a free run: the model sees only the body, from its own order-0 start. Published values stand in \
          brackets.\n",
         seconds / 60.0,
-        machine(),
+        crate::report::facts::processor(),
         std::thread::available_parallelism().map_or(1, usize::from)
     );
     let [train, test, apart] = study.frames;
@@ -144,13 +144,6 @@ pub fn write(folder: &Path, study: &Study, cast: &Cast, command: &str, seconds: 
     let path = folder.join("stable-spaces.md");
     toile_assets::write::write_atomically(&path, md.as_bytes())?;
     Ok(path)
-}
-
-fn machine() -> String {
-    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name =
-        info.lines().find_map(|l| l.strip_prefix("model name")?.split_once(':').map(|(_, n)| n.trim()));
-    name.unwrap_or("an unnamed machine").to_string()
 }
 
 fn dims_table(md: &mut String, study: &Study) {

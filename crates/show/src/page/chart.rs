@@ -12,12 +12,20 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
     /// Drawn dashed: a reference, a limit.
     pub dashed: bool,
+    /// One of the eight colours; the line's place in the chart where none is named.
+    pub colour: Option<usize>,
 }
 
 impl Line {
     /// A solid line.
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
-        Self { name: name.into(), points, dashed: false }
+        Self { name: name.into(), points, dashed: false, colour: None }
+    }
+
+    /// The same line in a colour of its own, so that it has it in every chart of a page.
+    pub fn coloured(mut self, colour: usize) -> Self {
+        self.colour = Some(colour);
+        self
     }
 
     /// The same line, dashed.
@@ -42,9 +50,18 @@ pub struct Chart {
     pub from_zero: bool,
 }
 
+/// How a chart is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Look {
+    /// y in powers of ten; what is not above zero leaves a gap.
+    pub decades: bool,
+    /// With a vertical mark that follows the film above, x being its seconds.
+    pub marked: bool,
+}
+
 const WIDE: f64 = 640.0;
 const HIGH: f64 = 300.0;
-const LEFT: f64 = 70.0;
+const LEFT: f64 = 84.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 46.0;
@@ -81,7 +98,7 @@ impl Chart {
             let _ = writeln!(
                 out,
                 "<path class=\"line c{}{dashed}\" d=\"M{x:.0} -8h22\"/><text class=\"tick\" x=\"{:.0}\" y=\"-4\">{}</text>",
-                k % 8,
+                line.colour.unwrap_or(k) % 8,
                 x + 27.0,
                 escape(&line.name)
             );
@@ -93,8 +110,16 @@ impl Chart {
 
     /// The chart as a figure.
     pub(super) fn html(&self) -> String {
-        let finite =
-            || self.lines.iter().flat_map(|l| &l.points).filter(|(x, y)| x.is_finite() && y.is_finite());
+        self.html_as(Look::default())
+    }
+
+    /// The same with decades up the side, or with a mark that a film moves.
+    pub(super) fn html_as(&self, look: Look) -> String {
+        let tall = |y: f64| if look.decades { y.log10() } else { y };
+        let finite = || {
+            let points = self.lines.iter().flat_map(|l| &l.points).map(|(x, y)| (*x, tall(*y)));
+            points.filter(|(x, y)| x.is_finite() && y.is_finite())
+        };
         let mut out = String::from("<figure class=\"chart\">\n");
         if !self.title.is_empty() {
             let _ = writeln!(out, "<figcaption class=\"title\">{}</figcaption>", escape(&self.title));
@@ -110,11 +135,11 @@ impl Chart {
         };
         let (x_lo, x_hi) = range(finite().map(|p| p.0).collect());
         let mut ys: Vec<f64> = finite().map(|p| p.1).collect();
-        if self.from_zero {
+        if self.from_zero && !look.decades {
             ys.push(0.0);
         }
         let (y_lo, y_hi) = range(ys);
-        let y_ticks = ticks(y_lo, y_hi, 5);
+        let y_ticks = if look.decades { decades(y_lo, y_hi) } else { ticks(y_lo, y_hi, 5) };
         let (y_lo, y_hi) = (y_lo.min(y_ticks[0]), y_hi.max(y_ticks[y_ticks.len() - 1]));
         let x_ticks = ticks(x_lo, x_hi, 7);
         let px = |x: f64| LEFT + (x - x_lo) / (x_hi - x_lo) * (WIDE - LEFT - RIGHT);
@@ -134,7 +159,7 @@ impl Chart {
                 WIDE - RIGHT,
                 LEFT - 7.0,
                 at + 4.0,
-                number(y, y_hi - y_lo)
+                if look.decades { decade(y) } else { number(y, y_hi - y_lo) }
             );
         }
         for &x in x_ticks.iter().filter(|x| **x >= x_lo && **x <= x_hi) {
@@ -169,7 +194,7 @@ impl Chart {
         for (k, line) in self.lines.iter().enumerate() {
             let mut path = String::new();
             let mut pen_down = false;
-            for &(x, y) in &line.points {
+            for (x, y) in line.points.iter().map(|(x, y)| (*x, tall(*y))) {
                 if !(x.is_finite() && y.is_finite()) {
                     pen_down = false;
                     continue;
@@ -178,7 +203,20 @@ impl Chart {
                 pen_down = true;
             }
             let dashed = if line.dashed { " dashed" } else { "" };
-            let _ = writeln!(out, "<path class=\"line c{}{dashed}\" d=\"{path}\"/>", k % 8);
+            let _ = writeln!(
+                out,
+                "<path class=\"line c{}{dashed}\" d=\"{path}\"/>",
+                line.colour.unwrap_or(k) % 8
+            );
+        }
+        if look.marked {
+            let (left, right) = (px(x_lo), px(x_hi));
+            let _ = writeln!(
+                out,
+                "<line class=\"mark\" x1=\"{left:.1}\" x2=\"{left:.1}\" y1=\"{TOP}\" y2=\"{:.1}\" \
+                 data-span=\"{x_lo} {x_hi} {left:.1} {right:.1}\"/>",
+                HIGH - BOTTOM
+            );
         }
         out.push_str("</svg>\n");
         if self.lines.len() > 1 || self.lines.iter().any(|l| !l.name.is_empty()) {
@@ -188,7 +226,7 @@ impl Chart {
                 let _ = write!(
                     out,
                     "<span><svg viewBox=\"0 0 24 8\"><path class=\"line c{}{dashed}\" d=\"M1 4H23\"/></svg>{}</span>",
-                    k % 8,
+                    line.colour.unwrap_or(k) % 8,
                     escape(&line.name)
                 );
             }
@@ -207,6 +245,29 @@ fn ticks(lo: f64, hi: f64, about: usize) -> Vec<f64> {
         [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|s| *s >= raw * 0.999).unwrap_or(raw);
     let (first, last) = ((lo / step).floor() as i64, (hi / step).ceil() as i64);
     (first..=last).map(|k| k as f64 * step).collect()
+}
+
+/// Whole powers of ten that cover a range, at most seven of them.
+fn decades(lo: f64, hi: f64) -> Vec<f64> {
+    let (first, last) = (lo.floor() as i64, hi.ceil().max(lo.floor() + 1.0) as i64);
+    let span = last.saturating_sub(first).unsigned_abs();
+    let step = span.div_ceil(7).max(1);
+    (0..=span.div_ceil(step)).map(|k| first as f64 + (k * step) as f64).collect()
+}
+
+/// 10 to the power of a tick, as one writes it.
+fn decade(exponent: f64) -> String {
+    match exponent as i64 {
+        0 => "1".into(),
+        e @ 1..=3 => 10i64.pow(e as u32).to_string(),
+        e @ -3..=-1 => format!("{:.*}", -e as usize, 10f64.powi(e as i32)),
+        e => {
+            let digits = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+            let raised = e.unsigned_abs().to_string();
+            let raised = raised.bytes().filter_map(|d| digits.chars().nth(usize::from(d - b'0')));
+            format!("10{}{}", if e < 0 { "⁻" } else { "" }, raised.collect::<String>())
+        }
+    }
 }
 
 /// A tick's number with as many decimals as the range needs.
@@ -232,6 +293,17 @@ mod tests {
         }
         assert_eq!(number(0.5, 1.0), "0.5");
         assert_eq!(number(20.0, 40.0), "20");
+    }
+
+    #[test]
+    fn decades_are_written_as_one_writes_them() {
+        assert_eq!(decades(-2.3, 1.1), [-3.0, -2.0, -1.0, 0.0, 1.0, 2.0]);
+        assert_eq!([-2.0, 0.0, 2.0, -5.0, 12.0].map(decade), ["0.01", "1", "100", "10⁻⁵", "10¹²"]);
+        let points = vec![(0.0, 1e-3), (1.0, 0.0), (2.0, 10.0)];
+        let chart = Chart { lines: vec![Line::new("a", points)], ..Chart::default() };
+        let html = chart.html_as(Look { decades: true, marked: true });
+        assert!(html.contains(">0.001<") && html.contains(">10<") && !html.contains("inf"), "{html}");
+        assert!(html.contains("data-span=\"0 2 "), "a mark knows what it moves over");
     }
 
     #[test]

@@ -16,11 +16,13 @@
 
 mod base64;
 mod chart;
+mod disc;
 
 pub use chart::{Chart, Line};
 
 use crate::palette::Palette;
 use crate::{Error, Image, Result};
+use chart::Look;
 use std::fmt::Write as _;
 use std::path::Path;
 use toile_assets::write::write_atomically;
@@ -63,7 +65,9 @@ impl Page {
             let mut cells = rows.iter().filter_map(|r| r.get(column)).filter(|c| !c.is_empty()).peekable();
             cells.peek().is_some() && cells.all(|c| is_number(c))
         };
-        self.body.push_str("<div class=\"scroll\"><table>\n<thead><tr>");
+        // Many columns do not fit a telephone: there every row becomes a card, each figure with its header.
+        let class = if headers.len() > 4 { " class=\"cards\"" } else { "" };
+        let _ = write!(self.body, "<div class=\"scroll\"><table{class}>\n<thead><tr>");
         for (k, header) in headers.iter().enumerate() {
             let class = if numeric(k) { " class=\"n\"" } else { "" };
             let _ = write!(self.body, "<th{class}>{}</th>", escape(header));
@@ -78,7 +82,11 @@ impl Page {
                     _ if numeric(k) => " class=\"n\"",
                     _ => "",
                 };
-                let _ = write!(self.body, "<td{class}>{}</td>", escape(cell));
+                let label = headers
+                    .get(k)
+                    .filter(|_| headers.len() > 4 && k > 0)
+                    .map_or_else(String::new, |h| format!(" data-label=\"{}\"", escape(h)));
+                let _ = write!(self.body, "<td{class}{label}>{}</td>", escape(cell));
             }
             self.body.push_str("</tr>\n");
         }
@@ -100,6 +108,18 @@ impl Page {
         self
     }
 
+    /// Pictures beside each other, as many to a row as the screen has room for.
+    pub fn gallery(&mut self, images: &[Image], caption: &str) -> Result<&mut Self> {
+        self.body.push_str("<figure class=\"gallery\"><div>\n");
+        for image in images {
+            let png = base64::encode(&image.png()?);
+            let _ =
+                writeln!(self.body, "<img alt=\"{}\" src=\"data:image/png;base64,{png}\">", escape(caption));
+        }
+        let _ = writeln!(self.body, "</div><figcaption>{}</figcaption></figure>", escape(caption));
+        Ok(self)
+    }
+
     /// A picture.
     pub fn image(&mut self, image: &Image, caption: &str) -> Result<&mut Self> {
         let png = image.png()?;
@@ -109,10 +129,26 @@ impl Page {
     /// A film that can be played, paused and scrubbed. Its frames are stored side by side in a few
     /// PNGs of 256 colours: about 25 kB a frame at 320 pixels, so keep it to a hundred or two.
     pub fn film(&mut self, frames: &[Image], fps: f32, caption: &str) -> Result<&mut Self> {
+        self.film_of_panes(frames, 1, fps, caption)
+    }
+
+    /// A film whose frames are panes of one width in a row; a narrow screen shows them two by two.
+    pub fn film_of_panes(
+        &mut self,
+        frames: &[Image],
+        panes: u32,
+        fps: f32,
+        caption: &str,
+    ) -> Result<&mut Self> {
         let Some(first) = frames.first() else { return Err(Error::Invalid("a film needs frames".into())) };
         let (wide, high) = (first.width(), first.height());
         if wide == 0 || high == 0 || frames.iter().any(|f| (f.width(), f.height()) != (wide, high)) {
             return Err(Error::Invalid("the frames of a film must all have the same size".into()));
+        }
+        if panes == 0 || wide % panes != 0 {
+            return Err(Error::Invalid(format!(
+                "a frame of {wide} pixels is not {panes} panes of one width"
+            )));
         }
         // Browsers on telephones refuse pictures beyond 4096 a side.
         let across = (4096 / wide).clamp(1, 8);
@@ -121,7 +157,8 @@ impl Page {
         let fps = if fps.is_finite() && fps > 0.0 { fps } else { 25.0 };
         let _ = writeln!(
             self.body,
-            "<figure class=\"film\" data-reel=\"{wide} {high} {} {fps} {across}\" data-per-sheet=\"{per_sheet}\">",
+            "<figure class=\"film\" data-reel=\"{wide} {high} {} {fps} {across}\" data-per-sheet=\"{per_sheet}\" \
+             data-panes=\"{panes}\">",
             frames.len()
         );
         let _ = writeln!(self.body, "<canvas width=\"{wide}\" height=\"{high}\" hidden></canvas>");
@@ -151,6 +188,48 @@ impl Page {
         );
         self.films += 1;
         Ok(self)
+    }
+
+    /// Figures to be seen first: what, how much, and a word on it.
+    pub fn facts(&mut self, facts: &[(&str, String, String)]) -> &mut Self {
+        self.body.push_str("<dl class=\"facts\">\n");
+        for (what, value, word) in facts {
+            let _ = writeln!(
+                self.body,
+                "<div><dt>{}</dt><dd>{}</dd><dd class=\"word\">{}</dd></div>",
+                escape(what),
+                escape(value),
+                escape(word)
+            );
+        }
+        self.body.push_str("</dl>\n");
+        self
+    }
+
+    /// Pass or fail, in colour, and what that means.
+    pub fn verdict(&mut self, pass: bool, text: &str) -> &mut Self {
+        let (class, word) = if pass { ("pass", "PASS") } else { ("fail", "FAIL") };
+        let _ =
+            writeln!(self.body, "<p class=\"verdict {class}\"><strong>{word}</strong> {}</p>", escape(text));
+        self
+    }
+
+    /// Complex numbers against the unit circle.
+    pub fn disc(&mut self, title: &str, values: &[(f64, f64)], caption: &str) -> &mut Self {
+        self.body.push_str(&disc::html(title, values, caption));
+        self
+    }
+
+    /// A line chart with powers of ten up its side.
+    pub fn chart_of_decades(&mut self, chart: &Chart) -> &mut Self {
+        self.body.push_str(&chart.html_as(Look { decades: true, marked: false }));
+        self
+    }
+
+    /// A line chart over the seconds of the page's first film, with a mark that moves as it plays.
+    pub fn chart_of_film(&mut self, chart: &Chart) -> &mut Self {
+        self.body.push_str(&chart.html_as(Look { decades: false, marked: true }));
+        self
     }
 
     /// A line chart.
@@ -250,9 +329,10 @@ mod tests {
         let mut page = Page::new("film");
         page.film(&frames, 30.0, "walk").unwrap().film(&frames[..2], 30.0, "short").unwrap();
         let html = page.finish();
-        assert!(html.contains("data-reel=\"500 40 70 30 8\" data-per-sheet=\"64\""));
+        assert!(html.contains("data-reel=\"500 40 70 30 8\" data-per-sheet=\"64\" data-panes=\"1\""));
         assert_eq!(html.matches("data:image/png").count(), 3);
         assert_eq!(html.matches("<script>").count(), 1);
         assert!(page.film(&[], 30.0, "none").is_err());
+        assert!(page.film_of_panes(&frames, 3, 30.0, "500 is not three panes").is_err());
     }
 }
