@@ -49,15 +49,15 @@ impl Shard {
         let packed = &*self.packed;
         let stride = packed.vertices.padded();
         let inputs = Rows { data: &self.cut, stride: packed.latent.padded() };
+        // Where there are normals each panel's are made while its vertices are near.
+        let with_normals = !self.normals.is_empty();
+        let at_once = if with_normals { 1 } else { PANELS };
         // A part of the basis that fits the second cache serves all instances before the next part is fetched.
         for first in (0..packed.vertices.panels()).step_by(PANELS) {
             let panels = first..(first + PANELS).min(packed.vertices.panels());
-            let with_normals = !self.normals.is_empty();
-            // Where there are normals each panel's are made while its vertices are near.
-            let stride_of = if with_normals { 1 } else { PANELS };
             for (b, block) in self.which.chunks(BLOCK).enumerate() {
-                for p in panels.clone().step_by(stride_of) {
-                    let near = p..(p + stride_of).min(panels.end);
+                for p in panels.clone().step_by(at_once) {
+                    let near = p..(p + at_once).min(panels.end);
                     let mut out = RowsMut { data: &mut self.vertices, stride };
                     let (depths, places) = (&self.depths, &self.places);
                     kernel::place(self.isa, &packed.vertices, near, inputs, depths, places, block, &mut out);
