@@ -243,9 +243,9 @@ impl System {
     }
 }
 
-/// Bending below this share of inertia is put into the blocks of the edges: multiplied as it is, it was half the time of a
+/// Bending below this many times inertia is put into the blocks of the edges: multiplied as it is, it was half the time of a
 /// solve. Its forces are in the gradient as ever, so what is found is the same.
-const WEAK: f32 = 1.0;
+const WEAK: f32 = 1000.0;
 
 /// Less than this of a solution of order one is nothing; kept, it would decay into numbers that are slow to compute
 /// with (denormal ones).
