@@ -29,13 +29,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         motion.fps
     );
     let mut settings = RecordSettings::default();
-    // For trying things: TOL=0.03 NEWTON=6 STEPS=60 FACTOR=3000.
+    // For trying things: TOL=0.03 NEWTON=6 STEPS=60 FACTOR=3000 LIMIT=0.05.
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<f64>().ok());
     let solver = &mut settings.solver;
     solver.linear_tolerance = number("TOL").unwrap_or(solver.linear_tolerance);
     solver.max_newton = number("NEWTON").map_or(solver.max_newton, |n| n as usize);
     solver.max_step_secs = number("STEPS").map_or(solver.max_step_secs, |n| 1.0 / n);
     solver.factored_below = number("FACTOR").map_or(solver.factored_below, |n| n as usize);
+    solver.strain_limit = number("LIMIT").or(solver.strain_limit);
     let begun = cpu_ms();
     let mut world = drape(&body, &garment, &fabric, &settings.solver, &settings.drape)?;
     ramp(&mut world, &body, &motion, &settings.drape)?;

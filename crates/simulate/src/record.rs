@@ -29,7 +29,7 @@ pub struct RecordSettings {
 impl Default for RecordSettings {
     fn default() -> Self {
         Self {
-            solver: Settings::default(),
+            solver: Settings::worn(),
             drape: DrapeSettings::default(),
             fps: 30.0,
             teleport_m: 1.0,

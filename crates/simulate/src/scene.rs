@@ -177,7 +177,11 @@ impl Scene {
             .ok_or_else(|| {
                 Error::Scene(format!("triangle {t} has no area at rest; repair the mesh before simulating"))
             })?;
-            let el = membrane::Element { compression: settings.compression.clamp(1e-3, 1.0), ..el };
+            let el = membrane::Element {
+                compression: settings.compression.clamp(1e-3, 1.0),
+                limit: settings.strain_limit.map_or(f64::INFINITY, |l| l.max(0.0)),
+                ..el
+            };
             for &i in tri {
                 area[i as usize] += el.area / 3.0;
                 mass[i as usize] += el.area / 3.0 * fabric.density;

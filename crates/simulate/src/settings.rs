@@ -33,6 +33,9 @@ pub struct Settings {
     /// Share of a thread's stiffness that is left when it is pushed together: the rest is lost to waves finer than the
     /// mesh. 1 keeps all of it, and cloth of a few hundred vertices then folds like card.
     pub compression: f64,
+    /// Strain beyond which threads are thirty times as stiff, and half the shear; `None`, as for cloth in the laboratory, for
+    /// none. Cloth is soft only until the crimp is pulled out of its threads.
+    pub strain_limit: Option<f64>,
     /// m/s².
     pub gravity: DVec3,
     /// Velocity of the air, m/s.
@@ -75,6 +78,14 @@ pub struct Settings {
     pub sample_spacing_m: f64,
 }
 
+impl Settings {
+    /// For garments on bodies. Without a strain limit a dress is stretched by 20 to 30 % beside the armholes of a walking body,
+    /// with 0.05 by less than 10 %, at the same cost.
+    pub fn worn() -> Self {
+        Self { strain_limit: Some(0.05), ..Self::default() }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -82,6 +93,7 @@ impl Default for Settings {
             integrator: Integrator::Bdf2,
             bending: Bending::Curvature,
             compression: 0.1,
+            strain_limit: None,
             gravity: DVec3::new(0.0, -9.81, 0.0),
             wind: DVec3::ZERO,
             carried_air: 0.8,

@@ -432,7 +432,7 @@ fn keep_apart(scene: &Scene, state: &State, ws: &mut Workspace, found_within: f6
     }
     let mut held = 0;
     // Holding a pair back moves it, which may bring it to pairs that were not looked at: look again until quiet.
-    for _ in 0..5 {
+    for _ in 0..8 {
         let (more, clean) = ws.cloth.hold_back(scene, &state.x, &mut ws.x);
         held += more;
         if !clean {
@@ -443,8 +443,7 @@ fn keep_apart(scene: &Scene, state: &State, ws: &mut Workspace, found_within: f6
         }
         ws.cloth.find(scene, &state.x, &ws.x, 2e-3);
     }
-    ws.cloth.suspect = true;
-    Ok(held)
+    Err(Failure { cause: "cloth passes through cloth", vertex: 0 })
 }
 
 /// Takes the iterate as the new state.

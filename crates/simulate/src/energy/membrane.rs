@@ -24,7 +24,13 @@ pub struct Element {
     pub shear: f64,
     /// Share of the stiffness that is left where threads are pushed together and buckle.
     pub compression: f64,
+    /// Strain of a thread beyond which it is [`TAUT`] times as stiff; infinite for none.
+    pub limit: f64,
 }
+
+/// How many times as stiff a thread is beyond its strain limit: cloth is soft while the crimp is pulled out of its threads and
+/// then as stiff as they are.
+pub const TAUT: f64 = 30.0;
 
 /// Strains along weft and warp and the shear between them.
 pub type Strain = [f64; 3];
@@ -50,7 +56,15 @@ impl Element {
         let g2 = DVec2::new(-a.y, a.x) / det;
         let plane = area / (1.0 - poisson * poisson);
         let c = [weft * plane, warp * plane, poisson * (weft * warp).sqrt() * plane];
-        Some(Self { v, g: [-g1 - g2, g1, g2], area, c, shear: shear * area, compression: 1.0 })
+        Some(Self {
+            v,
+            g: [-g1 - g2, g1, g2],
+            area,
+            c,
+            shear: shear * area,
+            compression: 1.0,
+            limit: f64::INFINITY,
+        })
     }
 
     /// `w_u` and `w_v`.
@@ -96,6 +110,15 @@ impl Element {
         [both * c0, both * c1, rho * rho * c0 * c1 * c2 * inv]
     }
 
+    /// Strain beyond the limit, and the stiffness added there. Shear stretches the diagonal by half of itself.
+    #[inline]
+    fn beyond(&self, e: Strain) -> (Strain, [f64; 3]) {
+        let sheared = (e[2].abs() - 2.0 * self.limit).max(0.0).copysign(e[2]);
+        let over = [(e[0] - self.limit).max(0.0), (e[1] - self.limit).max(0.0), sheared];
+        let usual = [self.c[0], self.c[1], self.shear];
+        (over, [0, 1, 2].map(|k| if over[k] == 0.0 { 0.0 } else { (TAUT - 1.0) * usual[k] }))
+    }
+
     /// Energy of a strain, J.
     #[inline]
     fn energy_of(&self, e: Strain, before: Strain, rate: f64) -> f64 {
@@ -103,7 +126,9 @@ impl Element {
             0.5 * (c[0] * e[0] * e[0] + c[1] * e[1] * e[1] + self.shear * e[2] * e[2]) + c[2] * e[0] * e[1]
         };
         let change = [e[0] - before[0], e[1] - before[1], e[2] - before[2]];
-        half(self.tangent(e), e) + rate * half(self.tangent(before), change)
+        let (over, added) = self.beyond(e);
+        let taut = 0.5 * (0..3).map(|k| added[k] * over[k] * over[k]).sum::<f64>();
+        half(self.tangent(e), e) + rate * half(self.tangent(before), change) + taut
     }
 
     /// Stress times area for a strain, with the strain-rate part: `rate` is τ/h and `before` the strain at the
@@ -113,7 +138,10 @@ impl Element {
         let (c, d) = (self.tangent(e), self.tangent(before));
         let part = |c: [f64; 3], u: f64, v: f64| [c[0] * u + c[2] * v, c[1] * v + c[2] * u];
         let (a, b) = (part(c, e[0], e[1]), part(d, e[0] - before[0], e[1] - before[1]));
-        [a[0] + rate * b[0], a[1] + rate * b[1], self.shear * (e[2] + rate * (e[2] - before[2]))]
+        let (over, added) = self.beyond(e);
+        let a = [a[0] + added[0] * over[0], a[1] + added[1] * over[1]];
+        let shear = self.shear * (e[2] + rate * (e[2] - before[2])) + added[2] * over[2];
+        [a[0] + rate * b[0], a[1] + rate * b[1], shear]
     }
 }
 
@@ -153,8 +181,10 @@ pub fn linearise(el: &Element, x: &[DVec3], before: Strain, rate: f64) -> (f64, 
 
     // Material part: C with the strain-rate part, outer products of the strain gradients.
     let (c, d) = (el.tangent(e), el.tangent(before));
+    let (_, added) = el.beyond(e);
+    let c = [c[0] + added[0], c[1] + added[1], c[2]];
     let [c0, c1, c2] = [0, 1, 2].map(|k| (c[k] + rate * d[k]) as f32);
-    let cs = ((1.0 + rate) * el.shear) as f32;
+    let cs = ((1.0 + rate) * el.shear + added[2]) as f32;
     let (tu, tv, ts) = ((s[0] / lu) as f32, (s[1] / lv) as f32, s[2] as f32);
     let (u, v, wu, wv) = (u.as_vec3a(), v.as_vec3a(), wu.as_vec3a(), wv.as_vec3a());
     let mut uu = outer(u * c0, u) + outer(wv * cs, wv);
@@ -352,5 +382,19 @@ mod tests {
         let s = el.stress([strain_u, strain_v, 0.0], [0.0; 3], 0.0);
         assert!(s[0].abs() < 1e-12);
         assert!((s[1] / el.area / strain_v - 300.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn threads_beyond_their_limit_are_taut() {
+        let rest = [DVec2::ZERO, DVec2::X, DVec2::Y];
+        let free = Element::new([0, 1, 2], rest, 100.0, 100.0, 10.0, 0.0).unwrap();
+        let held = Element { limit: 0.05, ..free };
+        let pull = |el: &Element, strain: f64| {
+            let x = [DVec3::ZERO, DVec3::X * (1.0 + strain), DVec3::Y];
+            gradient(el, &x, [strain, 0.0, 0.0], 0.0)[1].x
+        };
+        assert_eq!(pull(&held, 0.04), pull(&free, 0.04));
+        let (more, usual) = (pull(&held, 0.07) - pull(&held, 0.06), pull(&free, 0.07) - pull(&free, 0.06));
+        assert!((more / usual - TAUT).abs() < 1e-9, "{more} {usual}");
     }
 }

@@ -53,7 +53,8 @@ fn membrane_rows(rounds: usize) -> Result<Vec<Row>> {
         let Some(el) = membrane::Element::new([0, 1, 2], rest, 700.0, 400.0, 60.0, 0.25) else { continue };
         // The rest shape itself lies where slack begins, and differences there see both sides.
         let compression = if round % 8 == 7 { 1.0 } else { [0.1, 1.0][round / 8 % 2] };
-        let el = membrane::Element { compression, ..el };
+        let limit = if round % 3 == 2 { 0.05 } else { f64::INFINITY };
+        let el = membrane::Element { compression, limit, ..el };
         let before = [r.signed() * 0.1, r.signed() * 0.1, r.signed() * 0.1];
         let rate = r.unit();
         let x = state(&mut r, round, &flat);

@@ -50,7 +50,7 @@ impl Dressed {
                 *p += (random.vector().clamp_length_max(1.0) * 1e-3).as_vec3();
             }
         }
-        let world = drape(&body, &garment, &fabric, &Settings::default(), how)?;
+        let world = drape(&body, &garment, &fabric, &Settings::worn(), how)?;
         let weld = Solid::weld(&body.mesh.positions);
         Ok(Self { body, garment, world, weld })
     }
