@@ -285,8 +285,11 @@ impl Flock<'_> {
 
     pub(crate) fn check(&self, number: usize) -> Result<()> {
         let what = |w: String| Err(Error::Invalid(format!("flock {number} of the scene: {w}")));
+        if self.members.is_empty() {
+            return Ok(());
+        }
         let count = self.vertices();
-        if self.mesh.inner.vertices > count && !self.members.is_empty() {
+        if self.mesh.inner.vertices > count {
             return what(format!("its triangles name {} vertices of {count}", self.mesh.inner.vertices));
         }
         if self.leads_m.is_some_and(|l| l.len() != count || l.iter().any(|l| !l.is_finite())) {

@@ -3,8 +3,8 @@
 use glam::Vec3;
 use std::sync::{LazyLock, Mutex, MutexGuard};
 use toile_show::{
-    Backdrop, Camera, Error, Ground, Image, Item, Material, MeshHandle, Renderer, Scene, View, heat_colours,
-    srgb,
+    Backdrop, Camera, Error, Flock, Ground, Image, Item, Material, Member, MeshHandle, Renderer, Scene, View,
+    heat_colours, srgb,
 };
 
 /// One renderer for all tests: opening one compiles shaders.
@@ -161,6 +161,67 @@ fn back_faces_of_cloth_get_no_slack() {
         .with(Item::new(&mesh, &far_side, green));
     let p = renderer().draw(&scene, &head_on(), 64, 64).unwrap().at(32, 32);
     assert!(p[0] > p[1], "{p:?}");
+}
+
+#[test]
+fn what_leads_by_the_slack_is_compared_with_cloth_as_it_is() {
+    // A hand 6 mm before a skirt with 1 cm of slack.
+    let (hand, skirt) = (square(0.3, 0.006), square(0.5, 0.0));
+    let mesh = MeshHandle::new(&SQUARE);
+    let green = Material { two_sided: true, depth_slack_m: 0.01, ..paint(srgb(0, 200, 0)) };
+    let shot = |lead_m: f32| {
+        let leads = [lead_m; 4];
+        let scene = Scene::new()
+            .with(Item::new(&mesh, &hand, paint(srgb(200, 0, 0))).leading(&leads))
+            .with(Item::new(&mesh, &skirt, green));
+        let p = renderer().draw(&scene, &head_on(), 64, 64).unwrap().at(32, 32);
+        p[0] > p[1]
+    };
+    assert!(shot(0.01), "a hand that leads is seen");
+    assert!(!shot(0.0), "skin that does not is covered");
+}
+
+#[test]
+fn a_flock_is_drawn_where_and_in_the_colours_its_members_are() {
+    let places: Vec<Vec<Vec3>> = [-0.4f32, 0.0, 0.4]
+        .iter()
+        .map(|x| square(0.12, 0.0).iter().map(|p| *p + *x * Vec3::X).collect())
+        .collect();
+    let normals = [Vec3::Z; 4];
+    let colours = [srgb(220, 0, 0), srgb(0, 220, 0), srgb(0, 0, 220)];
+    let member = |k: usize| Member { positions: &places[k], normals: &normals, colour: colours[k] };
+    let mesh = MeshHandle::new(&SQUARE);
+    let make = |slack: f32, leads_m| Flock {
+        mesh: mesh.clone(),
+        material: Material { depth_slack_m: slack, two_sided: slack > 0.0, ..paint(Vec3::ONE) },
+        members: (0..3).map(member).collect(),
+        leads_m,
+    };
+    let camera = head_on();
+    let drawn = |flock: Flock<'_>| {
+        let image = renderer().draw(&Scene::new().with_flock(flock), &camera, 120, 120).unwrap();
+        places
+            .iter()
+            .map(|p| camera.pixel(0.5 * (p[0] + p[2]), 120, 120).unwrap())
+            .map(|p| {
+                let [r, g, b, _] = image.at(p.x as u32, p.y as u32);
+                (0..3).max_by_key(|k| [r, g, b][*k]).unwrap()
+            })
+            .collect::<Vec<usize>>()
+    };
+    assert_eq!(drawn(make(0.0, None)), [0, 1, 2]);
+    assert_eq!(drawn(make(0.02, Some(&[0.0; 4]))), [0, 1, 2]);
+    let mut short = make(0.0, None);
+    short.members[1].positions = &places[1][..3];
+    let error = renderer().draw(&Scene::new().with_flock(short), &camera, 8, 8).unwrap_err();
+    assert!(error.to_string().contains("member 1"), "{error}");
+    // Farther apart than a portrait: the wide maps and the wide ground.
+    let far: Vec<Vec3> = places[0].iter().map(|p| *p + 40.0 * Vec3::X).collect();
+    let mut wide = make(0.0, None);
+    wide.members[2].positions = &far;
+    let image = renderer().draw(&Scene::new().with_flock(wide), &camera, 120, 120).unwrap();
+    let p = camera.pixel(Vec3::new(-0.4, 1.0, 0.0), 120, 120).unwrap();
+    assert!(image.at(p.x as u32, p.y as u32)[0] > 150);
 }
 
 #[test]
