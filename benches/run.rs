@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use synthetic::{DRESS, Noise, Size, actor, bones};
 use toile_assets::{Model, RootFrame};
-use toile_run::{Actor, Crowd, CrowdSettings, Instance, Isa, Stable, Tier};
+use toile_run::{Actor, Basis, Crowd, CrowdSettings, Instance, Isa, Stable, Tier};
 
 const DT: f64 = 1.0 / 30.0;
 const BATCH: usize = 1000;
@@ -143,7 +143,7 @@ fn main() {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     println!("{}, {cores} cores, {}", processor(), Isa::best().name());
     println!(
-        "µs a garment                                       least    median       p95       p99   of the floor"
+        "µs a garment                                              least    median       p95       p99   of the floor"
     );
     for vertices in [766, 3410] {
         dress(Size { vertices, ..DRESS }, budget);
@@ -161,7 +161,7 @@ fn dress(size: Size, budget: Duration) {
                 100.0 * f.at(0.0) / times.at(0.0)
             )
         });
-        println!("{:5} {name:42} {times}   {share}", size.vertices);
+        println!("{:5} {name:49} {times}   {share}", size.vertices);
     };
 
     // Nothing of ours: faer's own matrices and its own product.
@@ -188,7 +188,7 @@ fn dress(size: Size, budget: Duration) {
     print("the same with normals", &t[2], Some(&t[0]));
     let (reconstruct_us, normals_us) = (t[1].at(0.5), t[2].at(0.5));
     println!(
-        "{:5} {:42} {:9.0} a second, floor {:.0} a second; {:.0}–{:.0} times NvCloth's 784 vertices; published {:.0} times slower",
+        "{:5} {:49} {:9.0} a second, floor {:.0} a second; {:.0}–{:.0} times NvCloth's 784 vertices; published {:.0} times slower",
         size.vertices,
         "  per core",
         1e6 / reconstruct_us,
@@ -221,8 +221,26 @@ fn dress(size: Size, budget: Duration) {
         print(&name, &t[1], Some(&t[0]));
     }
     drop(normals);
+    for i in &plain.instances {
+        plain.crowd.set_tolerance_mm(*i, 0.0).expect("in range");
+    }
+    half(&model, size, budget / 4, one, &mut plain, &print);
     two_threads(&model, size, budget, one, plain, &print);
-    alone(&model, size, budget, &print);
+    // The floor by faer's own threads: what the second core of this machine is worth.
+    let mut other = Mat::<f32>::zeros(rows, BATCH);
+    let mut on_two = || {
+        matmul(other.as_mut(), Accum::Replace, basis.as_ref(), y.as_ref(), 1.0f32, Par::rayon(2));
+        black_box(&other);
+    };
+    let t = in_turn(budget / 2, BATCH, wall_secs, &mut [&mut floor, &mut on_two]);
+    println!(
+        "{:5}   two threads: bare faer {:.2} times as fast (least: {:.2} times)",
+        size.vertices,
+        t[0].at(0.5) / t[1].at(0.5),
+        t[0].at(0.0) / t[1].at(0.0)
+    );
+    alone(&model, size, budget, Basis::Full, &print);
+    alone(&model, size, budget / 2, Basis::Half, &print);
 }
 
 fn latent(
@@ -274,6 +292,32 @@ fn latent(
     }
 }
 
+/// A basis of half the bytes: what it gains in time and costs in millimetres.
+fn half(
+    model: &Arc<Model>,
+    size: Size,
+    budget: Duration,
+    settings: CrowdSettings,
+    full: &mut Scene,
+    print: &dyn Fn(&str, &Times, Option<&Times>),
+) {
+    let mut half = Scene::new(model, size, BATCH, CrowdSettings { basis: Basis::Half, ..settings });
+    let t = in_turn(budget, BATCH, cpu_secs, &mut [&mut || full.crowd.draw(), &mut || half.crowd.draw()]);
+    let mut off_mm = 0.0f32;
+    for (a, b) in full.instances.iter().zip(&half.instances) {
+        let (Ok(exact), Ok(near)) = (full.crowd.vertices(*a), half.crowd.vertices(*b)) else { continue };
+        off_mm = exact.iter().zip(near).map(|(a, b)| 1000.0 * a.distance(*b)).fold(off_mm, f32::max);
+    }
+    let bound = half.instances.iter().filter_map(|i| half.crowd.error_bound_mm(*i).ok()).fold(0.0, f32::max);
+    print(&format!("bf16 basis: off by {off_mm:.2} mm, at most {bound:.1}"), &t[1], None);
+    println!(
+        "{:5}   bf16 basis: {:.2} times the time of f32 (least: {:.2} times)",
+        size.vertices,
+        t[1].at(0.5) / t[0].at(0.5),
+        t[1].at(0.0) / t[0].at(0.0)
+    );
+}
+
 fn two_threads(
     model: &Arc<Model>,
     size: Size,
@@ -282,9 +326,6 @@ fn two_threads(
     mut single: Scene,
     print: &dyn Fn(&str, &Times, Option<&Times>),
 ) {
-    for i in &single.instances {
-        single.crowd.set_tolerance_mm(*i, 0.0).expect("in range");
-    }
     let mut double = Scene::new(model, size, BATCH, CrowdSettings { threads: 2, ..settings });
     let frame = |s: &mut Scene| {
         s.step();
@@ -302,8 +343,15 @@ fn two_threads(
 }
 
 /// One garment, bones to vertices: with everything in cache, and after other work has used all of it.
-fn alone(model: &Arc<Model>, size: Size, budget: Duration, print: &dyn Fn(&str, &Times, Option<&Times>)) {
-    let mut garment = Stable::new(model.clone());
+fn alone(
+    model: &Arc<Model>,
+    size: Size,
+    budget: Duration,
+    basis: Basis,
+    print: &dyn Fn(&str, &Times, Option<&Times>),
+) {
+    let name = if basis == Basis::Half { ", bf16 basis" } else { "" };
+    let mut garment = Stable::with_basis(model.clone(), basis);
     let root = RootFrame { position: glam::DVec3::ZERO, heading: 0.3 };
     let poses: Vec<Vec<Affine3A>> = (0..64).map(|f| bones(size, 0, 0.03 * f as f32)).collect();
     let mut out = vec![Vec3::ZERO; size.vertices];
@@ -315,7 +363,7 @@ fn alone(model: &Arc<Model>, size: Size, budget: Duration, print: &dyn Fn(&str, 
         frame += 1;
     };
     let warm = in_turn(budget / 4, 1, cpu_secs, &mut [&mut once]);
-    print("one garment, bones to vertices, warm", &warm[0], None);
+    print(&format!("one garment, bones to vertices, warm{name}"), &warm[0], None);
     // Larger than the second-level cache by far; a third-level cache shared by a whole server cannot be emptied.
     let mut other = vec![1u64; 8 << 20];
     let mut cold = Vec::new();
@@ -328,7 +376,7 @@ fn alone(model: &Arc<Model>, size: Size, budget: Duration, print: &dyn Fn(&str, 
         cold.push((cpu_secs() - start) * 1e6);
     }
     cold.sort_by(f64::total_cmp);
-    print("one garment, bones to vertices, cold", &Times(cold), None);
+    print(&format!("one garment, bones to vertices, cold{name}"), &Times(cold), None);
 }
 
 /// What the system calls its processor.

@@ -44,7 +44,7 @@ fn skin_stable_and_full_step_through_one_trait() {
         // What is refused changes nothing.
         assert!(tier.step(&bones[1..], &root, 0.01).refused, "{name}: a joint is missing");
         assert!(tier.step(&vec![Affine3A::NAN; bones.len()], &root, 0.01).refused, "{name}: not a number");
-        for dt in [0.0, -1.0, f64::NAN] {
+        for dt in [0.0, -1.0, 1e9, f64::NAN] {
             assert!(tier.step(&bones, &root, dt).refused, "{name}: {dt} s");
         }
         tier.positions(&mut out);

@@ -1,5 +1,7 @@
 //! `toile crowd`: many garments at once, and what they cost.
 
+mod picture;
+
 use crate::ask::{self, BadRequest};
 use anyhow::Result;
 use clap::Parser;
@@ -17,7 +19,9 @@ use toile_run::{Actor, Crowd, CrowdSettings, Instance};
 #[derive(Parser)]
 #[command(
     after_help = "The floor is one bare matrix product of the reconstruction's shape on one thread, measured \
-    in the same run.\n\nExample:\n  toile crowd --count 1000 --model dress.toile --motion walk --seconds 5"
+    in the same run. With --picture the crowd is drawn instead of measured.\n\nExamples:\n  \
+    toile crowd --count 1000 --model dress.toile --motion walk --seconds 5\n  \
+    toile crowd --count 1000 --model dress.toile --motion walk --motion walk:0.9 --picture crowd.png"
 )]
 pub struct Args {
     /// The model
@@ -47,6 +51,12 @@ pub struct Args {
     /// Let vertices be off by so many millimetres for each metre from a viewer at the crowd's corner
     #[arg(long, default_value_t = 0.0)]
     mm_per_metre: f32,
+    /// Draw the crowd into this PNG file instead
+    #[arg(long)]
+    picture: Option<PathBuf>,
+    /// Width and height of the picture
+    #[arg(long, default_value = "1600x900", value_parser = crate::render::size, requires = "picture")]
+    size: (u32, u32),
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -62,6 +72,16 @@ pub fn run(args: &Args) -> Result<()> {
     if !((1.0..=1000.0).contains(&rate) && args.seconds > 0.0 && args.seconds <= 3600.0) {
         faults.push(format!("{} s at {rate} frames per second cannot be measured", args.seconds));
     }
+    if let Some(path) = &args.picture {
+        picture::check(path)?;
+        if args.count > picture::MOST {
+            faults.push(format!(
+                "{} are more than one picture shows; {} are the most",
+                args.count,
+                picture::MOST
+            ));
+        }
+    }
     if !faults.is_empty() {
         return Err(BadRequest(faults.join("\n")).into());
     }
@@ -73,6 +93,9 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let clips: Vec<Clip> =
         ask::motions(&args.motion, &body)?.iter().map(|m| Clip::new(&body, &m.resampled(rate))).collect();
+    if let Some(path) = &args.picture {
+        return picture::draw(path, args, &model, &body, &clips);
+    }
     let measured = measure(args, &model, &clips, rate)?;
     print(args, &model, rate, &measured);
     Ok(())

@@ -1,9 +1,15 @@
-//! A dressed body in a studio, frame by frame: what `render` and `demo` draw.
+//! A dressed body in a studio, frame by frame: what `render`, `compare` and `demo` draw.
 
 use anyhow::Result;
 use glam::Vec3;
+use std::collections::HashMap;
 use toile_assets::{Body, RootFrame};
-use toile_show::{Camera, Image, Item, Label, Material, MeshHandle, Renderer, Scene, View};
+use toile_show::{Camera, Image, Item, Label, Material, MeshHandle, Renderer, Scene, View, uncovered_m};
+
+/// Cloth is drawn over the part of the body that it covers unless it lies farther behind it than this. Learned dresses sink
+/// in by up to 3 cm where motion is far from training; nothing that a garment covers is ever rightly in front of
+/// its outer side, so more would do no harm but along necklines and hems.
+pub const DEPTH_SLACK_M: f32 = 0.05;
 
 /// One garment of a picture.
 pub struct Cloth {
@@ -16,6 +22,12 @@ pub struct Studio {
     renderer: Renderer,
     body: MeshHandle,
     camera: Camera,
+    /// How far each vertex of the body leads, by the garments it wears.
+    leads_m: HashMap<Vec<u64>, Vec<f32>>,
+    /// Depth slack of every garment that brings none of its own; 0 draws what is nearer, right or wrong.
+    pub slack_m: f32,
+    /// Whether edges of triangles are drawn.
+    pub wireframe: bool,
     pub width: u32,
     pub height: u32,
 }
@@ -25,7 +37,7 @@ impl Studio {
     pub fn new(body: &Body, view: View, width: u32, height: u32, headroom_m: f32) -> Result<Self> {
         let (lo, hi) = body.mesh.bounds();
         // Arms swing and skirts fly: leave room around the rest pose, but not for its spread arms.
-        let half = Vec3::new(0.30, 0.0, 0.30) * (hi.y - lo.y);
+        let half = Vec3::new(0.25, 0.0, 0.25) * (hi.y - lo.y);
         let camera = Camera::framing(
             Vec3::new(-half.x, lo.y, -half.z),
             Vec3::new(half.x, hi.y + headroom_m, half.z),
@@ -33,7 +45,33 @@ impl Studio {
             width as f32 / height as f32,
         );
         let renderer = Renderer::new()?;
-        Ok(Self { renderer, body: MeshHandle::new(&body.mesh.triangles), camera, width, height })
+        Ok(Self {
+            renderer,
+            body: MeshHandle::new(&body.mesh.triangles),
+            camera,
+            leads_m: HashMap::new(),
+            slack_m: DEPTH_SLACK_M,
+            wireframe: false,
+            width,
+            height,
+        })
+    }
+
+    /// Leaves out triangles of the body that its clothes always cover.
+    pub fn hide(&mut self, triangles: &[u32]) {
+        let mut hidden = vec![false; self.body.triangles().len()];
+        for &t in triangles {
+            if let Some(hidden) = hidden.get_mut(t as usize) {
+                *hidden = true;
+            }
+        }
+        self.body = self.body.without(&hidden);
+        self.leads_m.clear();
+    }
+
+    /// Puts the camera where it sees everything between two corners, and no longer in relation to the body.
+    pub fn frame(&mut self, lo: Vec3, hi: Vec3, view: View) {
+        self.camera = Camera::framing(lo, hi, view, self.width as f32 / self.height as f32);
     }
 
     /// Name of the adapter that draws.
@@ -49,12 +87,44 @@ impl Studio {
         root: Option<&RootFrame>,
         label: &str,
     ) -> Result<Image> {
+        self.draw_turned(body, clothes, root, 0.0, label)
+    }
+
+    /// The same with the camera turned about the vertical through what it looks at.
+    pub fn draw_turned(
+        &mut self,
+        body: Option<&[Vec3]>,
+        clothes: &[(&Cloth, &[Vec3], Option<&[Vec3]>)],
+        root: Option<&RootFrame>,
+        degrees: f32,
+        label: &str,
+    ) -> Result<Image> {
+        let solid = |cloth: &Cloth| cloth.material.opacity >= 1.0;
+        let worn: Vec<u64> = clothes.iter().filter(|c| solid(c.0)).map(|c| c.0.mesh.id()).collect();
+        if let Some(positions) = body
+            && self.slack_m > 0.0
+            && !worn.is_empty()
+        {
+            // From the first frame they are seen in: what covers what changes little with the pose.
+            self.leads_m.entry(worn.clone()).or_insert_with(|| {
+                let meshes: Vec<(&[Vec3], &[[u32; 3]])> =
+                    clothes.iter().filter(|c| solid(c.0)).map(|c| (c.1, c.0.mesh.triangles())).collect();
+                uncovered_m(positions, self.body.triangles(), &meshes, self.slack_m)
+            });
+        }
         let mut scene = Scene::new();
         if let Some(positions) = body {
-            scene = scene.with(Item::new(&self.body, positions, Material::body()));
+            let mut item = Item::new(&self.body, positions, Material::body());
+            item.leads_m = self.leads_m.get(&worn).map(Vec::as_slice);
+            scene = scene.with(item);
         }
         for (cloth, positions, colours) in clothes {
-            let mut item = Item::new(&cloth.mesh, positions, cloth.material);
+            let mut material = cloth.material;
+            if material.depth_slack_m == 0.0 && solid(cloth) {
+                material.depth_slack_m = self.slack_m;
+            }
+            material.wireframe |= self.wireframe && solid(cloth);
+            let mut item = Item::new(&cloth.mesh, positions, material);
             if let Some(colours) = colours {
                 item = item.coloured(colours);
             }
@@ -67,7 +137,7 @@ impl Studio {
             Some(root) => self.camera.following(root.position.as_vec3().with_y(0.0)),
             None => self.camera,
         };
-        Ok(self.renderer.draw(&scene, &camera, self.width, self.height)?)
+        Ok(self.renderer.draw(&scene, &camera.orbiting(degrees), self.width, self.height)?)
     }
 }
 

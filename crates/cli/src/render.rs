@@ -2,24 +2,32 @@
 
 use crate::ask::{self, BadRequest, ending};
 use crate::convert::Rest;
-use crate::picture::{Cloth, Studio, sheet};
+use crate::picture::{Cloth, DEPTH_SLACK_M, Studio, sheet};
 use crate::progress;
+use crate::tiers::{self, one_motion};
 use anyhow::Result;
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use glam::{Affine3A, Vec3};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use toile_assets::{Attachment, AttachmentSettings, Model, Motion, RootTrack, Take};
+use std::path::PathBuf;
+use toile_assets::{Attachment, AttachmentSettings, Body, Mesh, Motion, RootTrack, Take};
 use toile_run::{Stable, Tier};
-use toile_show::{Image, Material, MeshHandle, View};
+use toile_show::{
+    Film, FilmFormat, Image, Material, MeshHandle, View, beside, heat_colours, srgb, write_legend,
+};
 
-/// Draw a body, its clothes and its motion into a PNG, contact sheet or film
+/// Draw a body, its clothes and its motion into a picture, contact sheet or film
 #[derive(Parser)]
-#[command(after_help = "Without --take or --model a garment follows the bones (skinned).\n\nExamples:\n  \
+#[command(
+    after_help = "Without --take or --model a garment follows the bones (skinned). Panes stand side by side and move in \
+    lock-step.\n\nExamples:\n  \
     toile render --garment dress --out dressed.png\n  \
-    toile render --body hero.glb --motion walk.bvh --frames 12 --out walk.png\n  \
-    toile render --take out/takes/walk.take --frames 0 --out walk.gif\n  \
-    toile render --model dress.toile --motion walk-stop --frames 8 --out learned.png")]
+    toile render --body hero.glb --motion walk.bvh --frames 12 --out sheet.png\n  \
+    toile render --take out/takes/walk.take --frames 0 --size 640x640 --out walk.mp4\n  \
+    toile render --model dress.toile --motion walk-stop --frames 0 --orbit 360 --out learned.webm\n  \
+    toile render --model dress.toile --take walk.take --panes simulated,learned,heat --frames 0 --out beside.gif\n  \
+    toile render --model dress.toile --take walk.take --panes ghost --wireframe --frames 6 --out ghost.png\n  \
+    toile render --take walk.take --frames 0 --out frames/%04d.png"
+)]
 pub struct Args {
     /// A character file (`hero.glb#Node` for a part of one) or a built-in body
     #[arg(long, default_value = "mannequin:female")]
@@ -36,31 +44,94 @@ pub struct Args {
     /// Which animation of a file with several
     #[arg(long, requires = "motion")]
     clip: Option<String>,
-    /// A recorded simulation
-    #[arg(long, conflicts_with_all = ["motion", "model", "garment"])]
+    /// A recorded simulation; with --model, the truth that the model is shown against
+    #[arg(long, conflicts_with_all = ["motion", "garment"])]
     take: Option<PathBuf>,
-    /// A learned garment
-    #[arg(long, requires = "motion")]
+    /// A learned garment, on --motion or on the motion of --take
+    #[arg(long)]
     model: Option<PathBuf>,
+    /// What to show, side by side; the learned garment, or else the simulated one, unless told
+    #[arg(long, value_enum, value_delimiter = ',')]
+    panes: Vec<Pane>,
+    /// Look of the cloth: silk, denim, wool, leather, linen, cotton; the garment's own unless told
+    #[arg(long)]
+    fabric: Option<String>,
     /// Pictures, evenly over the motion; 0 is every frame at 30 Hz (for films)
     #[arg(long, default_value_t = 1)]
     frames: usize,
-    /// Width and height of each picture
+    /// Width and height of each pane
     #[arg(long, default_value = "480x640", value_parser = size)]
     size: (u32, u32),
     /// front, side, back, three-quarter, or degrees around the vertical
-    #[arg(long, default_value = "three-quarter", value_parser = view)]
+    #[arg(long, default_value = "three-quarter", value_parser = view, allow_hyphen_values = true)]
     view: View,
-    /// Where to: .png (a sheet when there are several pictures) or .gif
+    /// Degrees the camera goes around over the whole motion
+    #[arg(long, default_value_t = 0.0, allow_hyphen_values = true)]
+    orbit: f32,
+    /// The camera stays where it sees the whole way instead of following
+    #[arg(long)]
+    still: bool,
+    /// Draw the edges of the cloth's triangles
+    #[arg(long)]
+    wireframe: bool,
+    /// Error that is red in the heat map, cm
+    #[arg(long, default_value_t = 5.0, allow_negative_numbers = true)]
+    heat_cm: f32,
+    /// Cloth is drawn over the body it covers unless it lies more than this behind it, mm; 0 is plain depth
+    #[arg(long, default_value_t = 1000.0 * DEPTH_SLACK_M, allow_negative_numbers = true)]
+    slack_mm: f32,
+    /// Where to: .png (a sheet when there are several pictures), .gif, .apng, .mp4, .webm (these two through ffmpeg) or
+    /// numbered pictures (frames/%04d.png)
     #[arg(long)]
     out: PathBuf,
 }
 
-fn size(text: &str) -> Result<(u32, u32), String> {
-    let parts = text.split_once(['x', '×']).and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+/// One of several pictures side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Pane {
+    /// The recorded simulation
+    Simulated,
+    /// The learned garment
+    Learned,
+    /// The garment as it follows the bones
+    Skinned,
+    /// The learned garment, coloured by its distance from the simulated one
+    Heat,
+    /// The learned garment with the simulated one as a ghost
+    Ghost,
+}
+
+impl Pane {
+    fn label(self) -> &'static str {
+        match self {
+            Self::Simulated => "simulated",
+            Self::Learned => "learned",
+            Self::Skinned => "skinned",
+            Self::Heat => "learned, distance to simulated",
+            Self::Ghost => "learned, simulated as a ghost",
+        }
+    }
+}
+
+/// Colours of the second garment and those after it.
+const OTHERS: [[u8; 3]; 4] = [[0x5f, 0x7f, 0x57], [0x3b, 0x45, 0x5c], [0x9c, 0x2f, 0x4a], [0x6b, 0x55, 0x86]];
+
+/// The most pixels of one picture (7680×4320) and of one contact sheet.
+const MOST_PIXELS: u64 = 7680 * 4320;
+
+/// `640x480`.
+pub fn size(text: &str) -> Result<(u32, u32), String> {
+    let parts: Option<(u32, u32)> =
+        text.split_once(['x', '×']).and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
     match parts {
-        Some((w, h)) if (1..=8192).contains(&w) && (1..=8192).contains(&h) => Ok((w, h)),
-        _ => Err("wants WIDTHxHEIGHT, each from 1 to 8192".into()),
+        Some((w, h))
+            if (1..=8192).contains(&w)
+                && (1..=8192).contains(&h)
+                && u64::from(w) * u64::from(h) <= MOST_PIXELS =>
+        {
+            Ok((w, h))
+        }
+        _ => Err("wants WIDTHxHEIGHT, each from 1 to 8192, and at most 7680x4320 pixels in all".into()),
     }
 }
 
@@ -77,6 +148,41 @@ fn view(text: &str) -> Result<View, String> {
     })
 }
 
+/// Where pictures go.
+enum Out {
+    Sheet,
+    Numbered,
+    Film(FilmFormat),
+}
+
+fn out(args: &Args) -> Result<Out> {
+    if args.out.is_dir() {
+        return Err(BadRequest(format!("{}: is a folder", args.out.display())).into());
+    }
+    let name = args.out.to_string_lossy();
+    let kind = match ending(&name).as_str() {
+        "png" if numbered(&name, 0).is_some() => Out::Numbered,
+        "png" => Out::Sheet,
+        other => match FilmFormat::of(other) {
+            Some(format) => Out::Film(format),
+            None => {
+                let what = "pictures are written as .png, films as .gif, .apng, .mp4 or .webm";
+                return Err(BadRequest(format!("{}: {what}", args.out.display())).into());
+            }
+        },
+    };
+    ask::writable(&args.out)?;
+    Ok(kind)
+}
+
+/// `frames/%04d.png` with the number put in; `None` where there is no such place.
+fn numbered(name: &str, number: usize) -> Option<String> {
+    let (before, rest) = name.split_once('%')?;
+    let digits = rest.find('d').filter(|&d| d <= 2 && rest[..d].bytes().all(|b| b.is_ascii_digit()))?;
+    let width: usize = rest[..digits].parse().unwrap_or(0);
+    Some(format!("{before}{number:0width$}{}", &rest[digits + 1..]))
+}
+
 /// What moves, frame by frame.
 struct Shot {
     bones: Vec<Vec<Affine3A>>,
@@ -84,16 +190,31 @@ struct Shot {
     fps: f64,
 }
 
+/// One garment in every frame, in each of the ways it is known.
+struct Worn {
+    cloth: Cloth,
+    simulated: Option<Vec<Vec<Vec3>>>,
+    learned: Option<Vec<Vec<Vec3>>>,
+    skinned: Option<Vec<Vec<Vec3>>>,
+}
+
 pub fn run(args: &Args) -> Result<()> {
-    ask::writable(&args.out)?;
-    let format = ending(&args.out.to_string_lossy());
-    if !["png", "gif"].contains(&format.as_str()) {
-        return Err(
-            BadRequest(format!("{}: pictures are written as .png or .gif", args.out.display())).into()
-        );
+    let out = out(args)?;
+    let mut faults = Vec::new();
+    if args.model.is_some() && args.motion.is_none() && args.take.is_none() {
+        faults.push("a model needs a motion: name one with --motion or --take".to_string());
+    }
+    if !(0.0..=1000.0).contains(&args.slack_mm) || !args.orbit.is_finite() {
+        faults.push(format!("{} mm of slack, {}° of orbit cannot be", args.slack_mm, args.orbit));
+    }
+    if !(args.heat_cm > 0.0 && args.heat_cm.is_finite()) {
+        faults.push(format!("{} cm cannot be red in a heat map; it wants a distance above 0", args.heat_cm));
+    }
+    let panes = panes(args, &mut faults);
+    if !faults.is_empty() {
+        return Err(BadRequest(faults.join("\n")).into());
     }
     let body = ask::body(&args.body, None)?;
-    let (w, h) = args.size;
     let take = args.take.as_deref().map(Take::read).transpose()?;
     if let Some(take) = &take
         && take.joints != body.skeleton.len()
@@ -107,35 +228,110 @@ pub fn run(args: &Args) -> Result<()> {
         .into());
     }
     let shot = shot(args, &body, take.as_ref())?;
-    let count = shot.bones.len();
-    let wanted: Vec<usize> = match args.frames {
-        0 => (0..count).collect(),
-        1 => vec![if take.is_some() || args.motion.is_some() { count / 2 } else { 0 }],
-        n => (0..n).map(|k| k * (count - 1) / (n - 1).max(1)).collect(),
-    };
-    let clothes = clothes(args, &body, &shot, take.as_ref())?;
-    let start = shot.roots.frames[0].position.y;
-    let highest = shot.roots.frames.iter().map(|r| r.position.y - start).fold(0.0, f64::max);
-    // A gait's bob needs no room; a leap does.
-    let headroom = if highest > 0.15 { highest as f32 } else { 0.0 };
-    let mut studio = Studio::new(&body, args.view, w, h, headroom)?;
+    let wanted = wanted(args, shot.bones.len(), take.is_some() || args.motion.is_some());
+    let (w, h) = args.size;
+    let wide = panes.len() as u64 * u64::from(w);
+    let pixels = wide * u64::from(h) * if matches!(out, Out::Sheet) { wanted.len() as u64 } else { 1 };
+    if wide > 16384 || pixels > 6 * MOST_PIXELS {
+        return Err(BadRequest(format!(
+            "{} pictures of {wide}×{h} are more than one file holds; ask for fewer or smaller ones, or for a film",
+            wanted.len()
+        ))
+        .into());
+    }
+    let (clothes, hidden) = clothes(args, &body, &shot, take.as_ref(), &panes)?;
+    let mut studio = studio(args, &body, &shot)?;
+    studio.hide(&hidden);
+    let mut artist = Artist { args, body: &body, shot: &shot, clothes: &clothes, panes: &panes, studio };
+    let adapter = artist.studio.adapter();
     let bar = progress::bar(wanted.len() as u64, "drawing");
-    let mut pictures: Vec<Image> = Vec::new();
-    for &f in &wanted {
-        let skinned = body.skinned_positions(&shot.bones[f]);
-        let items: Vec<(&Cloth, &[Vec3], Option<&[Vec3]>)> =
-            clothes.iter().map(|(cloth, frames)| (cloth, frames[f].as_slice(), None)).collect();
-        let label = if wanted.len() > 1 { format!("{:.2} s", f as f64 / shot.fps) } else { String::new() };
-        pictures.push(studio.draw(Some(&skinned), &items, Some(&shot.roots.frames[f]), &label)?);
-        bar.inc(1);
+    let labelled = wanted.len() > 1;
+    match out {
+        Out::Sheet => {
+            let mut pictures = Vec::new();
+            for &f in &wanted {
+                pictures.push(artist.draw(f, labelled)?);
+                bar.inc(1);
+            }
+            sheet(&pictures, columns(pictures.len())).write_png(&args.out)?;
+        }
+        Out::Numbered => {
+            for (k, &f) in wanted.iter().enumerate() {
+                let path = numbered(&args.out.to_string_lossy(), k).unwrap_or_default();
+                artist.draw(f, labelled)?.write_png(path)?;
+                bar.inc(1);
+            }
+        }
+        Out::Film(format) => {
+            // Colours of a GIF are chosen before it begins; other films need one picture to know their size.
+            let samples = if format == FilmFormat::Gif { wanted.len().min(8) } else { 1 };
+            let samples = (0..samples)
+                .map(|k| artist.draw(wanted[k * (wanted.len() - 1) / (samples - 1).max(1)], labelled))
+                .collect::<Result<Vec<_>>>()?;
+            let (path, fps, count) = (&args.out, shot.fps as f32, wanted.len());
+            // Encoding has a thread of its own; two frames may wait for it.
+            std::thread::scope(|scope| -> Result<()> {
+                let (send, receive) = std::sync::mpsc::sync_channel::<Image>(2);
+                let encoding = scope.spawn(move || -> toile_show::Result<()> {
+                    let mut film = Film::create(path, format, fps, count, &samples)?;
+                    for frame in receive {
+                        film.push(&frame)?;
+                    }
+                    film.finish()
+                });
+                let mut failed = None;
+                for &f in &wanted {
+                    let frame = match artist.draw(f, labelled) {
+                        Ok(frame) => frame,
+                        Err(e) => {
+                            failed = Some(e);
+                            break;
+                        }
+                    };
+                    if send.send(frame).is_err() {
+                        // Nobody takes it any more: the encoder's own error says why.
+                        break;
+                    }
+                    bar.inc(1);
+                }
+                drop(send);
+                let encoded = encoding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                failed.map_or(Ok(encoded?), Err)
+            })?;
+        }
     }
     bar.finish_and_clear();
-    match format.as_str() {
-        "gif" => toile_show::write_gif(&args.out, &pictures, shot.fps as f32)?,
-        _ => sheet(&pictures, columns(pictures.len())).write_png(&args.out)?,
-    }
-    println!("{} ({} pictures, {})", args.out.display(), pictures.len(), studio.adapter());
+    println!("{} ({} pictures, {adapter})", args.out.display(), wanted.len());
     Ok(())
+}
+
+/// The panes that were asked for, or the one that what was given allows.
+fn panes(args: &Args, faults: &mut Vec<String>) -> Vec<Pane> {
+    for pane in &args.panes {
+        let missing = match pane {
+            Pane::Simulated if args.take.is_none() => "--take",
+            Pane::Learned if args.model.is_none() => "--model",
+            Pane::Heat | Pane::Ghost if args.model.is_none() => "--model",
+            Pane::Heat | Pane::Ghost if args.take.is_none() => "--take",
+            _ => continue,
+        };
+        faults.push(format!("the pane `{}` needs {missing}", pane.label()));
+    }
+    match (args.panes.is_empty(), &args.model, &args.take) {
+        (false, ..) => args.panes.clone(),
+        (true, Some(_), _) => vec![Pane::Learned],
+        (true, None, Some(_)) => vec![Pane::Simulated],
+        _ => vec![Pane::Skinned],
+    }
+}
+
+/// The frames to draw, of so many.
+fn wanted(args: &Args, count: usize, moves: bool) -> Vec<usize> {
+    match args.frames {
+        0 => (0..count).collect(),
+        1 => vec![if moves { count / 2 } else { 0 }],
+        n => (0..n).map(|k| k * (count - 1) / (n - 1)).collect(),
+    }
 }
 
 fn columns(pictures: usize) -> usize {
@@ -146,27 +342,113 @@ fn columns(pictures: usize) -> usize {
     }
 }
 
-fn shot(args: &Args, body: &toile_assets::Body, take: Option<&Take>) -> Result<Shot> {
+fn studio(args: &Args, body: &Body, shot: &Shot) -> Result<Studio> {
+    let start = shot.roots.frames[0].position.y;
+    let highest = shot.roots.frames.iter().map(|r| r.position.y - start).fold(0.0, f64::max);
+    // A gait's bob needs no room; a leap does.
+    let headroom = if highest > 0.15 { highest as f32 } else { 0.0 };
+    let (w, h) = args.size;
+    let mut studio = Studio::new(body, args.view, w, h, headroom)?;
+    studio.slack_m = 0.001 * args.slack_mm;
+    studio.wireframe = args.wireframe;
+    if args.still {
+        let (lo, hi) = body.mesh.bounds();
+        let around = Vec3::new(0.25, 0.0, 0.25) * (hi.y - lo.y);
+        let places = || shot.roots.frames.iter().map(|r| r.position.as_vec3());
+        let least = places().fold(Vec3::INFINITY, Vec3::min).with_y(lo.y) - around;
+        let most = places().fold(Vec3::NEG_INFINITY, Vec3::max).with_y(hi.y + headroom) + around;
+        studio.frame(least, most, args.view);
+    }
+    Ok(studio)
+}
+
+/// Draws all panes of a frame.
+struct Artist<'a> {
+    args: &'a Args,
+    body: &'a Body,
+    shot: &'a Shot,
+    clothes: &'a [Worn],
+    panes: &'a [Pane],
+    studio: Studio,
+}
+
+impl Artist<'_> {
+    fn draw(&mut self, f: usize, timed: bool) -> Result<Image> {
+        let skin = self.body.skinned_positions(&self.shot.bones[f]);
+        let turned = self.args.orbit * f as f32 / (self.shot.bones.len() - 1).max(1) as f32;
+        let root = (!self.args.still).then(|| &self.shot.roots.frames[f]);
+        let mut panes = Vec::new();
+        for (k, &pane) in self.panes.iter().enumerate() {
+            let mut label = if self.panes.len() > 1 || self.args.panes.len() == 1 {
+                pane.label().to_string()
+            } else {
+                String::new()
+            };
+            if timed && k == 0 {
+                let secs = format!("{:.2} s", f as f64 / self.shot.fps);
+                label = if label.is_empty() { secs } else { format!("{label}\n{secs}") };
+            }
+            panes.push(self.draw_pane(pane, f, &skin, root, turned, &label)?);
+        }
+        if panes.len() == 1 {
+            return Ok(panes.remove(0));
+        }
+        Ok(beside(&panes)?)
+    }
+
+    fn draw_pane(
+        &mut self,
+        pane: Pane,
+        f: usize,
+        skin: &[Vec3],
+        root: Option<&toile_assets::RootFrame>,
+        turned: f32,
+        label: &str,
+    ) -> Result<Image> {
+        let mut looks: Vec<(Cloth, &[Vec3], Option<Vec<Vec3>>)> = Vec::new();
+        for worn in self.clothes {
+            let plain = || Cloth { mesh: worn.cloth.mesh.clone(), material: worn.cloth.material };
+            let learned = worn.learned.as_ref().or(worn.skinned.as_ref()).map(|p| p[f].as_slice());
+            let simulated = worn.simulated.as_ref().or(worn.skinned.as_ref()).map(|p| p[f].as_slice());
+            let skinned = worn.skinned.as_ref().map(|p| p[f].as_slice());
+            match (pane, learned, simulated, skinned) {
+                (Pane::Simulated, _, Some(p), _) => looks.push((plain(), p, None)),
+                (Pane::Learned, Some(p), ..) => looks.push((plain(), p, None)),
+                (Pane::Skinned, .., Some(p)) => looks.push((plain(), p, None)),
+                (Pane::Heat, Some(p), Some(truth), _) => {
+                    let errors_cm: Vec<f32> =
+                        p.iter().zip(truth).map(|(a, b)| 100.0 * a.distance(*b)).collect();
+                    let material = Material { flatness: 0.65, hem_m: 0.0, ..Material::cloth(Vec3::ONE) };
+                    let colours = heat_colours(&errors_cm, self.args.heat_cm);
+                    looks.push((Cloth { material, ..plain() }, p, Some(colours)));
+                }
+                (Pane::Ghost, Some(p), Some(truth), _) => {
+                    looks.push((plain(), p, None));
+                    let material =
+                        Material { opacity: 0.35, hem_m: 0.0, ..Material::cloth(srgb(0xe0, 0x9a, 0x2b)) };
+                    looks.push((Cloth { material, ..plain() }, truth, None));
+                }
+                _ => {}
+            }
+        }
+        let items: Vec<(&Cloth, &[Vec3], Option<&[Vec3]>)> =
+            looks.iter().map(|(cloth, p, colours)| (cloth, *p, colours.as_deref())).collect();
+        let mut picture = self.studio.draw_turned(Some(skin), &items, root, turned, label)?;
+        if pane == Pane::Heat {
+            write_legend(&mut picture, self.args.heat_cm, "cm");
+        }
+        Ok(picture)
+    }
+}
+
+fn shot(args: &Args, body: &Body, take: Option<&Take>) -> Result<Shot> {
     if let Some(take) = take {
         let bones = (0..take.len()).map(|f| take.frame_bones(f).to_vec()).collect();
         return Ok(Shot { bones, roots: RootTrack { frames: take.roots.clone(), held: 0 }, fps: take.fps });
     }
     let motion = match &args.motion {
         None => Motion::new("rest", 30.0, body.skeleton.clone(), vec![body.skeleton.rest_pose()])?,
-        Some(name) => {
-            let mut motions = ask::raw_motions(name)?;
-            if let Some(clip) = &args.clip {
-                motions.retain(|m| &m.name == clip);
-            }
-            if motions.len() != 1 {
-                return Err(BadRequest(format!(
-                    "{name} holds {} animations of that name; choose one with --clip",
-                    motions.len()
-                ))
-                .into());
-            }
-            ask::onto(motions.remove(0), body)?
-        }
+        Some(name) => one_motion(name, args.clip.as_deref(), body)?,
     };
     let motion = motion.resampled(30.0);
     Ok(Shot {
@@ -176,49 +458,90 @@ fn shot(args: &Args, body: &toile_assets::Body, take: Option<&Take>) -> Result<S
     })
 }
 
-/// Every garment with its vertices in every frame.
+/// Every garment with its vertices in every frame, and the triangles of the body that nobody sees under it.
 fn clothes(
     args: &Args,
-    body: &toile_assets::Body,
+    body: &Body,
     shot: &Shot,
     take: Option<&Take>,
-) -> Result<Vec<(Cloth, Vec<Vec<Vec3>>)>> {
+    panes: &[Pane],
+) -> Result<(Vec<Worn>, Vec<u32>)> {
     let mut all = Vec::new();
+    let mut hidden = Vec::new();
     let cloth = |triangles: &[[u32; 3]], fabric: &str| Cloth {
         mesh: MeshHandle::new(triangles),
-        material: Material::fabric(fabric),
+        material: Material::fabric(args.fabric.as_deref().unwrap_or(fabric)),
     };
-    if let Some(take) = take {
-        let fabric = take.notes.iter().find(|(k, _)| k == "fabric").map_or("cotton", |(_, v)| v.as_str());
-        let frames = (0..take.len()).map(|f| take.frame(f).to_vec()).collect();
-        all.push((cloth(&take.triangles, fabric), frames));
-    }
+    let noted = |notes: &[(String, String)]| {
+        notes.iter().find(|(k, _)| k == "fabric").map_or("cotton".to_string(), |(_, v)| v.clone())
+    };
+    let posed = |attachment: &Attachment| -> Vec<Vec<Vec3>> {
+        shot.bones.iter().map(|bones| attachment.posed(bones)).collect()
+    };
+    let simulated =
+        take.map(|take| (0..take.len()).map(|f| take.frame(f).to_vec()).collect::<Vec<Vec<Vec3>>>());
+    let draped = |take: &Take| -> Result<Attachment> {
+        let mesh =
+            Mesh { positions: take.draped.clone(), triangles: take.triangles.clone(), ..Mesh::default() };
+        Ok(Attachment::new(body, &mesh, &AttachmentSettings::default())?)
+    };
+    let skinned = panes.contains(&Pane::Skinned);
     if let Some(path) = &args.model {
-        let model = Arc::new(Model::read(Path::new(path))?);
-        if model.joints != body.skeleton.len() {
+        let model = tiers::model_for(path, body, None)?;
+        if let Some(take) = take.filter(|t| t.triangles != model.triangles) {
             return Err(BadRequest(format!(
-                "the model's body has {} joints, `{}` has {}",
-                model.joints,
-                body.name,
-                body.skeleton.len()
+                "{}: the model's garment has {} vertices and {} triangles, the take's has {} and {}, or they differ",
+                path.display(),
+                model.vertices,
+                model.triangles.len(),
+                take.vertices,
+                take.triangles.len()
             ))
             .into());
         }
+        let attachment = match (&model.attachment, take) {
+            _ if !skinned => None,
+            (Some(attachment), _) => Some(attachment.clone()),
+            (None, Some(take)) => Some(draped(take)?),
+            (None, None) => {
+                let what = "the model has no attachment to bones; give a take beside it";
+                return Err(BadRequest(format!("{}: {what}", path.display())).into());
+            }
+        };
         let mut garment = Stable::new(model.clone());
-        let mut frames = Vec::new();
+        let mut learned = Vec::new();
         for (bones, root) in shot.bones.iter().zip(&shot.roots.frames) {
             garment.step(bones, root, 1.0 / shot.fps);
             let mut out = vec![Vec3::ZERO; model.vertices];
             garment.positions(&mut out);
-            frames.push(out);
+            learned.push(out);
         }
-        all.push((cloth(&model.triangles, "cotton"), frames));
+        hidden.clone_from(&model.hidden_triangles);
+        all.push(Worn {
+            cloth: cloth(&model.triangles, &noted(&model.notes)),
+            simulated,
+            learned: Some(learned),
+            skinned: attachment.as_ref().map(posed),
+        });
+    } else if let Some(take) = take {
+        let attachment = if skinned { Some(draped(take)?) } else { None };
+        all.push(Worn {
+            cloth: cloth(&take.triangles, &noted(&take.notes)),
+            simulated,
+            learned: None,
+            skinned: attachment.as_ref().map(posed),
+        });
     }
-    for name in &args.garment {
+    for (k, name) in args.garment.iter().enumerate() {
         let garment = ask::garment(name, body, args.rest.into(), None)?;
         let attachment = Attachment::new(body, &garment.sim, &AttachmentSettings::default())?;
-        let frames = shot.bones.iter().map(|bones| attachment.posed(bones)).collect();
-        all.push((cloth(&garment.sim.triangles, &garment.fabric), frames));
+        let mut cloth = cloth(&garment.sim.triangles, &garment.fabric);
+        if k > 0 || !all.is_empty() {
+            // Of the same stuff or not, garments are told apart by their colour.
+            let [r, g, b] = OTHERS[all.len() % OTHERS.len()];
+            cloth.material = Material { base: srgb(r, g, b), ..cloth.material };
+        }
+        all.push(Worn { cloth, simulated: None, learned: None, skinned: Some(posed(&attachment)) });
     }
-    Ok(all)
+    Ok((all, hidden))
 }

@@ -1,10 +1,10 @@
 //! Many learned garments at once.
 
 use crate::clock::Clock;
-use crate::kernel::{Buffer, normals_scratch};
+use crate::kernel::Buffer;
 use crate::packed::Packed;
 use crate::pool::Pool;
-use crate::shard::{Room, Shard, View};
+use crate::shard::{BLOCK, Room, Shard, View};
 use crate::{Actor, Error, Isa, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
@@ -13,7 +13,18 @@ use toile_assets::{Model, RootFrame};
 /// Instances a thread takes at a time: enough to fill the tiles of the kernels, few enough to share out evenly.
 const SHARD: usize = 64;
 
-/// How a crowd works; none of it changes a bit of any vertex.
+/// How the directions that a garment moves in are stored for drawing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Basis {
+    /// As in the model.
+    #[default]
+    Full,
+    /// Rounded to `bf16`: half the memory, and so faster where a model is in no cache. What it costs is in
+    /// [`Crowd::error_bound_mm`]; the same bits on all instructions, but others than [`Basis::Full`] gives.
+    Half,
+}
+
+/// How a crowd works; only `basis` changes any bit of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CrowdSettings {
     /// Threads that work on a step, the caller's own included. Default 1: a game has its own use for the others.
@@ -22,11 +33,13 @@ pub struct CrowdSettings {
     pub isa: Isa,
     /// Whether drawing gives vertex normals too. Default no: engines make their own in the shader.
     pub normals: bool,
+    /// Default [`Basis::Full`].
+    pub basis: Basis,
 }
 
 impl Default for CrowdSettings {
     fn default() -> Self {
-        Self { threads: 1, isa: Isa::best(), normals: false }
+        Self { threads: 1, isa: Isa::best(), normals: false, basis: Basis::Full }
     }
 }
 
@@ -149,10 +162,10 @@ impl Crowd {
         if !(model.fps > 0.0 && model.fps <= 1000.0) {
             return Err(Error::Range { what: "the model's rate", value: model.fps });
         }
-        let packed = Arc::new(Packed::new(model));
+        let packed = Arc::new(Packed::new(model, self.settings.basis, self.settings.normals));
         let room = if self.settings.normals { Room::Normals } else { Room::Vertices };
         if self.settings.normals {
-            let needed = normals_scratch(packed.vertices.padded());
+            let needed = SHARD.div_ceil(BLOCK) * packed.normals.scratch();
             self.pool.provide(|s| {
                 if s.normals.len() < needed {
                     s.normals = Buffer::new(needed);
@@ -368,7 +381,7 @@ impl Crowd {
         Ok(self.shards[shard].drawn_dims(slot))
     }
 
-    /// How far any vertex may be off for the dims that were left out when it was drawn last, mm.
+    /// How far any vertex may be off as it was drawn last, for dims left out and for a rounded basis, mm.
     pub fn error_bound_mm(&self, instance: Instance) -> Result<f32, Error> {
         let (shard, slot) = self.find(instance)?;
         Ok(1000.0 * self.shards[shard].slots[slot].bound_m)

@@ -19,7 +19,7 @@ mod skin;
 mod stable;
 mod tier;
 
-pub use crowd::{Crowd, CrowdReport, CrowdSettings, Instance, ModelId};
+pub use crowd::{Basis, Crowd, CrowdReport, CrowdSettings, Instance, ModelId};
 pub use error::Error;
 #[cfg(feature = "simulate")]
 pub use full::Full;

@@ -1,6 +1,7 @@
 //! A model in the layout that the kernels read.
 
-use crate::kernel::{Matrix, PLACED, PLAIN};
+use crate::Basis;
+use crate::kernel::{Matrix, PLACED, PLAIN, Packer, Schedule, bf16};
 use std::sync::Arc;
 use toile_assets::Model;
 
@@ -15,12 +16,17 @@ pub(crate) struct Packed {
     pub start: Matrix<PLAIN>,
     /// Vertices from latent vectors.
     pub vertices: Matrix<PLACED>,
+    /// In which order normals are made.
+    pub normals: Schedule,
     /// The farthest that one unit of each coefficient moves any vertex, m.
     pub reach_m: Vec<f32>,
+    /// The same for what rounding changed in the basis; empty where it was not rounded.
+    pub rounding_m: Vec<f32>,
 }
 
 impl Packed {
-    pub fn new(model: Arc<Model>) -> Self {
+    /// Where normals are not wanted, nothing is prepared for them.
+    pub fn new(model: Arc<Model>, basis: Basis, with_normals: bool) -> Self {
         let m = &*model;
         let (d, b, entries) = (m.cloth_dims, m.body_dims, 12 * m.joints);
         let history = b + d * m.b.len();
@@ -36,17 +42,35 @@ impl Packed {
                 m.c[i][r * 5 + k]
             }
         };
-        let reach = |k: usize| {
-            let moved =
-                |v: usize| (0..3).map(|axis| m.cloth_basis[(3 * v + axis) * d + k].powi(2)).sum::<f32>();
+        let half = basis == Basis::Half;
+        // The farthest that any vertex moves with one unit of a coefficient, by what `entry` makes of the basis.
+        let reach = |k: usize, entry: &dyn Fn(f32) -> f32| {
+            let moved = |v: usize| {
+                (0..3).map(|axis| entry(m.cloth_basis[(3 * v + axis) * d + k]).powi(2)).sum::<f32>()
+            };
             (0..m.vertices).map(moved).fold(0.0, f32::max).sqrt()
         };
+        let rounding = |w: f32| w - f32::from_bits(u32::from(bf16(w)) << 16);
+        let inputs = history + 5 * m.c.len();
+        let room = Matrix::<PLAIN>::room(b, entries, false)
+            + Matrix::<PLAIN>::room(d, inputs, false)
+            + Matrix::<PLACED>::room(3 * m.vertices, d, half)
+            + Matrix::<PLAIN>::room(d, b, false);
+        // In the order in which a frame reads them.
+        let mut packer = Packer::new(room);
+        let body = packer.put(b, entries, false, |r, k| m.body_from_bones[r * entries + k], |_| 0.0);
+        let latent = packer.put(d, inputs, false, weight, |r| m.bias[r]);
+        let vertices = packer.put(3 * m.vertices, d, half, |r, k| m.cloth_basis[r * d + k], |r| mean[r]);
+        let start = packer.put(d, b, false, |r, k| m.a0[r * b + k], |r| m.bias0[r]);
+        let pages = packer.finish();
         Self {
-            body: Matrix::new(b, entries, |r, k| m.body_from_bones[r * entries + k], |_| 0.0),
-            latent: Matrix::new(d, history + 5 * m.c.len(), weight, |r| m.bias[r]),
-            start: Matrix::new(d, b, |r, k| m.a0[r * b + k], |r| m.bias0[r]),
-            vertices: Matrix::new(3 * m.vertices, d, |r, k| m.cloth_basis[r * d + k], |r| mean[r]),
-            reach_m: (0..d).map(reach).collect(),
+            body: body.of(&pages),
+            latent: latent.of(&pages),
+            start: start.of(&pages),
+            vertices: vertices.of(&pages),
+            normals: Schedule::new(if with_normals { &m.triangles } else { &[] }, m.vertices),
+            reach_m: (0..d).map(|k| reach(k, &|w| w)).collect(),
+            rounding_m: if half { (0..d).map(|k| reach(k, &rounding)).collect() } else { Vec::new() },
             model,
         }
     }

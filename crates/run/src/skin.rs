@@ -1,5 +1,6 @@
 //! Kinematic cloth: the cheapest tier, and the yardstick for the others.
 
+use crate::clock::MAX_DT_SECS;
 use crate::{StepReport, Tier};
 use glam::{Affine3A, Vec3};
 use toile_assets::{Attachment, RootFrame};
@@ -30,8 +31,8 @@ impl Tier for Skinned {
     fn step(&mut self, bones: &[Affine3A], _root: &RootFrame, dt_secs: f64) -> StepReport {
         let usable = bones.len() >= self.attachment.skin.joint_count()
             && bones.iter().all(Affine3A::is_finite)
-            && dt_secs.is_finite()
-            && dt_secs > 0.0;
+            && dt_secs > 0.0
+            && dt_secs <= MAX_DT_SECS;
         if !usable {
             return StepReport { refused: true, ..StepReport::default() };
         }

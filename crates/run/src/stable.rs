@@ -4,10 +4,10 @@
 //! that the model's certificate covers, so the travel bound in the file holds whatever is fed in.
 
 use crate::clock::Clock;
-use crate::kernel::place_one;
+use crate::kernel::{place_one, take_off_one};
 use crate::packed::Packed;
-use crate::shard::{Room, Shard};
-use crate::{Actor, Isa, StepReport, Tier, pose};
+use crate::shard::{Room, Shard, placement};
+use crate::{Actor, Basis, Isa, StepReport, Tier, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
 use toile_assets::{Model, RootFrame};
@@ -25,8 +25,13 @@ pub struct Stable {
 impl Stable {
     /// A garment at rest until its first step.
     pub fn new(model: Arc<Model>) -> Self {
+        Self::with_basis(model, Basis::Full)
+    }
+
+    /// As [`Stable::new`], with the basis stored in another way.
+    pub fn with_basis(model: Arc<Model>, basis: Basis) -> Self {
         let clock = Clock::new(model.fps);
-        let mut shard = Shard::new(Arc::new(Packed::new(model)), Isa::best(), 1, Room::Nothing);
+        let mut shard = Shard::new(Arc::new(Packed::new(model, basis, false)), Isa::best(), 1, Room::Nothing);
         shard.enter(0);
         let shown_before = shard.coefficients(0).to_vec();
         Self { shard, clock, before: None, shown_before }
@@ -40,11 +45,6 @@ impl Stable {
     /// The body coefficients `x` of the current frame, after clamping.
     pub fn body_coefficients(&self) -> &[f32] {
         self.shard.body_coefficients(0)
-    }
-
-    fn place(&self, y: &[f32], root: Option<&RootFrame>, out: &mut [Vec3]) {
-        let at = crate::shard::placement(root, DVec3::ZERO);
-        place_one(self.shard.isa, &self.shard.packed.vertices, y, &at, bytemuck::cast_slice_mut(out));
     }
 }
 
@@ -71,7 +71,9 @@ impl Tier for Stable {
     }
 
     fn positions(&self, out: &mut [Vec3]) {
-        self.place(self.coefficients(), self.shard.root(0).as_ref(), out);
+        let at = placement(self.shard.root(0).as_ref(), DVec3::ZERO);
+        let basis = &self.shard.packed.vertices;
+        place_one(self.shard.isa, basis, self.coefficients(), &at, bytemuck::cast_slice_mut(out));
     }
 
     fn velocities(&self, out: &mut [Vec3]) -> bool {
@@ -79,11 +81,12 @@ impl Tier for Stable {
             out.fill(Vec3::ZERO);
             return true;
         };
-        let mut then = vec![Vec3::ZERO; out.len()];
-        self.place(&self.shown_before, Some(&before), &mut then);
         self.positions(out);
+        let at = placement(Some(&before), DVec3::ZERO);
+        let basis = &self.shard.packed.vertices;
+        take_off_one(self.shard.isa, basis, &self.shown_before, &at, bytemuck::cast_slice_mut(out));
         let per_second = (1.0 / dt_secs) as f32;
-        out.iter_mut().zip(&then).for_each(|(now, then)| *now = (*now - *then) * per_second);
+        out.iter_mut().for_each(|moved| *moved *= per_second);
         true
     }
 

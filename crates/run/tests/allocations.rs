@@ -2,11 +2,13 @@
 
 mod synthetic;
 
+use glam::{DVec3, Vec3};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use synthetic::{SMALL, Size, actor, bones, model};
-use toile_run::{Crowd, CrowdSettings};
+use toile_assets::RootFrame;
+use toile_run::{Crowd, CrowdSettings, Stable, Tier};
 
 struct Counting;
 
@@ -66,4 +68,24 @@ fn main() {
         println!("{threads} threads: {count} allocations");
         assert_eq!(count, 0, "{threads} threads: {count} allocations in 58 frames");
     }
+    let mut garment = Stable::new(Arc::new(model(SMALL, 1)));
+    let mut out = vec![Vec3::ZERO; SMALL.vertices];
+    let poses: Vec<_> = (0..8).map(|f| bones(SMALL, 0, f as f32 * 0.02)).collect();
+    let root = RootFrame { position: DVec3::Y, heading: 0.1 };
+    let mut before = 0;
+    for frame in 0..60 {
+        if frame == 2 {
+            before = COUNT.load(Ordering::Relaxed);
+        }
+        assert!(!garment.step(&poses[frame % 8], &root, if frame < 30 { 1.0 / 30.0 } else { 0.02 }).refused);
+        assert!(garment.step(&[], &root, 0.02).refused);
+        garment.positions(&mut out);
+        assert!(garment.velocities(&mut out));
+        if frame % 7 == 6 {
+            garment.reset();
+        }
+    }
+    let count = COUNT.load(Ordering::Relaxed) - before;
+    println!("one garment: {count} allocations");
+    assert_eq!(count, 0, "one garment: {count} allocations in 58 frames");
 }

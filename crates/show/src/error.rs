@@ -37,6 +37,17 @@ pub enum Error {
         /// What the encoder said.
         why: String,
     },
+    /// The program that encodes such films is not there.
+    #[error(
+        "a {what} film is encoded by `ffmpeg`, which could not be started ({why}). Install it, on Debian or Ubuntu with\n    \
+         sudo apt-get install -y ffmpeg\nor write .gif, .apng or numbered pictures (frames/%04d.png), which need nothing"
+    )]
+    NoEncoder {
+        /// `MP4`, `WebM`.
+        what: &'static str,
+        /// What the system said.
+        why: String,
+    },
     /// The file could not be written.
     #[error(transparent)]
     Assets(#[from] toile_assets::Error),

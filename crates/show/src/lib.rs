@@ -15,6 +15,8 @@
 //! ```
 
 mod camera;
+mod cover;
+mod encoder;
 mod error;
 mod film;
 mod font;
@@ -26,14 +28,17 @@ mod palette;
 mod renderer;
 mod scene;
 mod sheet;
+mod thin;
 
 pub use camera::{Camera, View};
+pub use cover::uncovered_m;
 pub use error::{Error, Result};
-pub use film::{apng, gif, write_apng, write_gif};
+pub use film::{Film, FilmFormat, apng, gif, write_apng, write_gif};
 pub use heat::{heat_colour, heat_colours, write_legend};
 pub use image::Image;
 pub use label::{Anchor, Label};
 pub use page::{Chart, Line, Page};
 pub use renderer::Renderer;
-pub use scene::{Backdrop, Ground, Item, Material, MeshHandle, Scene, smooth_normals, srgb};
+pub use scene::{Backdrop, Flock, Ground, Item, Material, Member, MeshHandle, Scene, smooth_normals, srgb};
 pub use sheet::{beside, contact_sheet};
+pub use thin::thinned;

@@ -37,6 +37,11 @@ impl MeshHandle {
         Self::new(&triangles)
     }
 
+    /// A number of its own; clones share it.
+    pub fn id(&self) -> u64 {
+        self.inner.id
+    }
+
     /// The triangles.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.inner.triangles
@@ -62,7 +67,14 @@ pub struct Material {
     pub wireframe: bool,
     /// Depth consistency after de Aguiar et al. 2010, §6.2: front faces that lie less than this many metres
     /// behind what was drawn before are drawn in front of it. Hides small penetrations of the body through cloth.
+    /// Parts of the body that may be in front of the cloth are taken out of it by [`Item::leading`].
     pub depth_slack_m: f32,
+    /// Drawn finer than it is, bulging between its vertices as its normals say: outlines of coarse cloth are round then.
+    pub rounded: bool,
+    /// Width of the hem along every open edge, m; 0 for none.
+    pub hem_m: f32,
+    /// How much darker the bottom of a fold is and how much lighter its crest, 0–1.
+    pub folds: f32,
     /// Taken as it is, without light: for heat maps whose colours must be comparable with a legend, 0–1.
     pub flatness: f32,
 }
@@ -78,6 +90,9 @@ impl Default for Material {
             opacity: 1.0,
             wireframe: false,
             depth_slack_m: 0.0,
+            rounded: false,
+            hem_m: 0.0,
+            folds: 0.0,
             flatness: 0.0,
         }
     }
@@ -89,7 +104,7 @@ impl Material {
         Self { base: srgb(0xd6, 0xc9, 0xbd), roughness: 0.55, specular: 0.7, ..Self::default() }
     }
 
-    /// Cloth of the given base colour: two-sided, rough, with fuzz.
+    /// Cloth of the given base colour: two-sided, rough, with fuzz, hems and folds that read.
     pub fn cloth(base: Vec3) -> Self {
         Self {
             base,
@@ -97,6 +112,9 @@ impl Material {
             specular: 0.25,
             sheen: 0.35 * base + Vec3::splat(0.06),
             two_sided: true,
+            rounded: true,
+            hem_m: 0.014,
+            folds: 1.0,
             ..Self::default()
         }
     }
@@ -113,7 +131,7 @@ impl Material {
             return Self::cloth(srgb(0x3b, 0x55, 0x7d));
         }
         if has("wool") || has("felt") || has("knit") {
-            let base = srgb(0x8a, 0x5a, 0x3c);
+            let base = srgb(0x7d, 0x5d, 0x49);
             return Self { sheen: 0.5 * base + Vec3::splat(0.12), roughness: 1.0, ..Self::cloth(base) };
         }
         if has("leather") {
@@ -162,6 +180,8 @@ pub struct Item<'a> {
     pub normals: Option<&'a [Vec3]>,
     /// Linear RGB per vertex, in place of the material's base colour.
     pub colours: Option<&'a [Vec3]>,
+    /// Metres per vertex by which the depth test sees it nearer, see [`Item::leading`].
+    pub leads_m: Option<&'a [f32]>,
     /// How it answers light.
     pub material: Material,
     /// Where it stands; the identity unless things are to be shown beside each other.
@@ -176,6 +196,7 @@ impl<'a> Item<'a> {
             positions,
             normals: None,
             colours: None,
+            leads_m: None,
             material,
             world_from_item: Affine3A::IDENTITY,
         }
@@ -190,6 +211,13 @@ impl<'a> Item<'a> {
     /// The same item with a colour per vertex.
     pub fn coloured(mut self, colours: &'a [Vec3]) -> Self {
         self.colours = Some(colours);
+        self
+    }
+
+    /// The same item, each vertex nearer by so many metres in the depth test and nowhere else: what leads by a garment's
+    /// whole slack is compared with the garment as it is. [`uncovered_m`](crate::uncovered_m) finds the leads of a body.
+    pub fn leading(mut self, leads_m: &'a [f32]) -> Self {
+        self.leads_m = Some(leads_m);
         self
     }
 
@@ -209,11 +237,72 @@ impl<'a> Item<'a> {
                 return what(format!("{} {name} for {} positions", list.len(), self.positions.len()));
             }
         }
+        if let Some(leads) = self.leads_m
+            && (leads.len() != self.positions.len() || leads.iter().any(|l| !l.is_finite()))
+        {
+            return what(format!("{} leads for {} positions", leads.len(), self.positions.len()));
+        }
         if !self.world_from_item.is_finite() {
             return what("its placement is not finite".into());
         }
         if let Some(v) = self.positions.iter().position(|p| !p.is_finite()) {
             return what(format!("vertex {v} is at {}: not a finite position", self.positions[v]));
+        }
+        Ok(())
+    }
+}
+
+/// One of a flock.
+#[derive(Clone, Copy, Debug)]
+pub struct Member<'a> {
+    /// One per vertex, in the world, metres.
+    pub positions: &'a [Vec3],
+    /// One per vertex.
+    pub normals: &'a [Vec3],
+    /// Linear RGB.
+    pub colour: Vec3,
+}
+
+/// Many of one mesh, each with its own vertices, drawn at once: the garments of a crowd, or those who wear them.
+/// What a crowd gives out is read where it lies.
+#[derive(Clone, Debug)]
+pub struct Flock<'a> {
+    /// The connections they share.
+    pub mesh: MeshHandle,
+    /// How all of them answer light; base colours are the members' own.
+    pub material: Material,
+    /// Each of them.
+    pub members: Vec<Member<'a>>,
+    /// As [`Item::leads_m`], the same for all.
+    pub leads_m: Option<&'a [f32]>,
+}
+
+impl Flock<'_> {
+    /// Vertices of each member.
+    pub(crate) fn vertices(&self) -> usize {
+        self.members.first().map_or(0, |m| m.positions.len())
+    }
+
+    pub(crate) fn check(&self, number: usize) -> Result<()> {
+        let what = |w: String| Err(Error::Invalid(format!("flock {number} of the scene: {w}")));
+        let count = self.vertices();
+        if self.mesh.inner.vertices > count && !self.members.is_empty() {
+            return what(format!("its triangles name {} vertices of {count}", self.mesh.inner.vertices));
+        }
+        if self.leads_m.is_some_and(|l| l.len() != count || l.iter().any(|l| !l.is_finite())) {
+            return what(format!("it does not have {count} finite leads"));
+        }
+        for (k, m) in self.members.iter().enumerate() {
+            if m.positions.len() != count || m.normals.len() != count {
+                return what(format!(
+                    "member {k} has {} positions and {} normals, not {count}",
+                    m.positions.len(),
+                    m.normals.len()
+                ));
+            }
+            if let Some(v) = m.positions.iter().position(|p| !p.is_finite()) {
+                return what(format!("vertex {v} of member {k} is not at a finite position"));
+            }
         }
         Ok(())
     }
@@ -254,6 +343,8 @@ impl Default for Backdrop {
 pub struct Scene<'a> {
     /// Bodies before their clothes: where depth does not decide, the later item is seen.
     pub items: Vec<Item<'a>>,
+    /// Many at once; bodies before their clothes.
+    pub flocks: Vec<Flock<'a>>,
     /// The floor, which catches shadows.
     pub ground: Option<Ground>,
     /// The wall.
@@ -268,6 +359,7 @@ impl Default for Scene<'_> {
     fn default() -> Self {
         Self {
             items: Vec::new(),
+            flocks: Vec::new(),
             ground: Some(Ground::default()),
             backdrop: Backdrop::default(),
             light_azimuth_degrees: None,
@@ -288,6 +380,12 @@ impl<'a> Scene<'a> {
         self
     }
 
+    /// Adds a flock.
+    pub fn with_flock(mut self, flock: Flock<'a>) -> Self {
+        self.flocks.push(flock);
+        self
+    }
+
     /// Adds a label.
     pub fn labelled(mut self, label: Label) -> Self {
         self.labels.push(label);
@@ -300,7 +398,9 @@ impl<'a> Scene<'a> {
             let world_from_item = item.world_from_item;
             item.positions.iter().map(move |p| world_from_item.transform_point3(*p))
         };
-        self.items.iter().flat_map(placed).filter(|p| p.is_finite())
+        let members = self.flocks.iter().flat_map(|f| &f.members);
+        let flocks = members.flat_map(|m| m.positions.iter().copied());
+        self.items.iter().flat_map(placed).chain(flocks).filter(|p| p.is_finite())
     }
 
     /// Least and greatest corner around all items; zeros for an empty scene.

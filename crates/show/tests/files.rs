@@ -1,6 +1,6 @@
 //! Pictures and films as files, read back.
 
-use toile_show::{Anchor, Image, Label, apng, beside, contact_sheet, gif, write_gif};
+use toile_show::{Anchor, Film, FilmFormat, Image, Label, apng, beside, contact_sheet, gif, write_gif};
 
 fn frames() -> Vec<Image> {
     (0..10)
@@ -132,4 +132,34 @@ fn labels_stay_inside_whatever_their_place() {
     }
     let mut tiny = Image::new(1, 1, [255; 4]);
     Label::new("too long for this").write(&mut tiny, None);
+}
+
+#[test]
+fn a_film_written_frame_by_frame_is_the_same_film() {
+    let folder = std::env::temp_dir().join(format!("toile-film-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let frames = frames();
+    for (name, format, whole) in [
+        ("a.gif", FilmFormat::Gif, gif(&frames, 30.0).unwrap()),
+        ("a.apng", FilmFormat::Apng, apng(&frames, 30.0).unwrap()),
+    ] {
+        let path = folder.join(name);
+        let mut film = Film::create(&path, format, 30.0, frames.len(), &frames).unwrap();
+        for frame in &frames {
+            assert!(!path.exists(), "it is not there before it is complete");
+            film.push(frame).unwrap();
+        }
+        assert!(film.push(&frames[0]).is_err(), "one too many");
+        film.finish().unwrap();
+        assert!(std::fs::read(&path).unwrap() == whole, "{name}");
+        std::fs::remove_file(&path).unwrap();
+        // Given up, cut short, or with a frame of another size, it leaves nothing.
+        let mut film = Film::create(&path, format, 30.0, 10, &frames[..1]).unwrap();
+        film.push(&frames[0]).unwrap();
+        assert!(film.push(&Image::new(3, 3, [0; 4])).is_err());
+        assert!(film.finish().unwrap_err().to_string().contains("9 frames"));
+        drop(Film::create(&path, format, 30.0, 10, &frames[..1]).unwrap());
+    }
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    std::fs::remove_dir(&folder).unwrap();
 }

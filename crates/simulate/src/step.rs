@@ -131,6 +131,8 @@ pub fn substep(
 
     let rate = scene.fabric.damping_secs / h;
     ws.bent_from.set(&scene.bending, &scene.rest_angles, &ws.angles_before, rate);
+    // What is left undone comes back as speed: cloth that moves little is solved the more tightly, or it never rests.
+    let tolerance = (pace(scene, state) * h * RESTLESS).max(FINEST_M).min(settings.tolerance_m);
     let mut moved = f64::INFINITY;
     let mut mean = f64::INFINITY;
     let mut worst = 0;
@@ -182,7 +184,7 @@ pub fn substep(
         // The moves shrink by about the ratio of the last two: what is still to come is judged, not what was.
         let ahead = if before.is_finite() { (mean / before).min(1.0) } else { 1.0 };
         // A vertex or two that chatter between two contacts do not hold up the rest.
-        if mean * ahead < settings.tolerance_m && moved * ahead < 25.0 * settings.tolerance_m {
+        if mean * ahead < tolerance && moved * ahead < 25.0 * tolerance {
             descent = None;
             break;
         }
@@ -381,6 +383,19 @@ impl Descent {
             ws.x[i] = ws.x_try[i] + ws.move_[i] * self.share;
         }
     }
+}
+
+/// Share of its own motion in a step that Newton's iteration may leave undone.
+const RESTLESS: f64 = 0.04;
+/// Nothing is solved to less than this, m.
+const FINEST_M: f64 = 1e-6;
+
+/// How fast the cloth moves in itself: root-mean-square speed about its mean, m/s.
+fn pace(scene: &Scene, state: &State) -> f64 {
+    let mass: f64 = scene.mass.iter().sum();
+    let mean = scene.mass.iter().zip(&state.v).map(|(m, v)| *v * *m).sum::<DVec3>() / mass;
+    let sum: f64 = scene.mass.iter().zip(&state.v).map(|(m, v)| m * (*v - mean).length_squared()).sum();
+    (sum / mass).sqrt()
 }
 
 /// Root of the mass-weighted mean square of the moves.

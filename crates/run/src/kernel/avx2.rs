@@ -4,14 +4,29 @@
 //! that are good for what the parent's safe wrappers have checked: `depth` rows of a panel, `depth` inputs for
 //! each instance, a whole panel of outputs.
 
-use super::{PLACED, PLAIN, Placement};
+use super::{PLACED, PLAIN, Placement, Rows, RowsMut, Schedule};
 use std::arch::x86_64::*;
+
+/// Eight entries of a panel from number `at` on; stored as `bf16` they are the upper halves of `f32`.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+unsafe fn entries<const HALF: bool>(panel: *const f32, at: usize) -> __m256 {
+    // SAFETY: handed on from the caller.
+    unsafe {
+        if HALF {
+            let halves = _mm_loadu_si128(panel.cast::<u16>().add(at).cast());
+            _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(halves)))
+        } else {
+            _mm256_loadu_ps(panel.add(at))
+        }
+    }
+}
 
 /// `V` vectors of outputs, from row `first` of a panel of `WIDTH` rows, for each of `N` instances: each output is
 /// one chain over k.
 #[target_feature(enable = "avx2,fma")]
 #[inline]
-unsafe fn chains<const N: usize, const V: usize, const WIDTH: usize>(
+unsafe fn chains<const N: usize, const V: usize, const WIDTH: usize, const HALF: bool>(
     panel: *const f32,
     first: usize,
     depth: usize,
@@ -30,7 +45,7 @@ unsafe fn chains<const N: usize, const V: usize, const WIDTH: usize>(
         let mut column = [_mm256_setzero_ps(); V];
         for v in 0..V {
             // SAFETY: the panel has `depth` columns of `WIDTH`.
-            column[v] = unsafe { _mm256_loadu_ps(panel.add(WIDTH * k + first + 8 * v)) };
+            column[v] = unsafe { entries::<HALF>(panel, WIDTH * k + first + 8 * v) };
         }
         for n in 0..N {
             // SAFETY: every instance has `depth` inputs.
@@ -54,7 +69,7 @@ pub(super) unsafe fn plain<const N: usize>(
 ) {
     for first in [0, PLAIN / 2] {
         // SAFETY: handed on from the caller.
-        let sums = unsafe { chains::<N, { PLAIN / 16 }, PLAIN>(panel, first, depth, inputs, start) };
+        let sums = unsafe { chains::<N, { PLAIN / 16 }, PLAIN, false>(panel, first, depth, inputs, start) };
         for n in 0..N {
             for v in 0..PLAIN / 16 {
                 // SAFETY: `out` has room for a panel.
@@ -66,7 +81,7 @@ pub(super) unsafe fn plain<const N: usize>(
 
 /// One panel of vertices for `N` instances, turned about the vertical and moved before it is written.
 #[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn placed<const N: usize>(
+pub(super) unsafe fn placed<const N: usize, const HALF: bool>(
     panel: *const f32,
     depth: usize,
     inputs: [*const f32; N],
@@ -77,7 +92,7 @@ pub(super) unsafe fn placed<const N: usize>(
     const V: usize = PLACED / 16;
     for first in [0, PLACED / 2] {
         // SAFETY: handed on from the caller.
-        let sums = unsafe { chains::<N, V, PLACED>(panel, first, depth, inputs, start) };
+        let sums = unsafe { chains::<N, V, PLACED, HALF>(panel, first, depth, inputs, start) };
         for n in 0..N {
             let others = other_horizontal(sums[n]);
             let Placement { own, other, shift } = places[n];
@@ -118,38 +133,44 @@ fn other_horizontal([a, b, c]: [__m256; 3]) -> [__m256; 3] {
     ]
 }
 
-/// Rows to lanes: `out[r][n] = rows[n][r]` for `count` numbers of 8 rows, a multiple of 8.
+/// Numbers held between limits.
 #[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn rows_to_lanes(rows: [*const f32; 8], count: usize, out: *mut f32) {
-    for r in (0..count).step_by(8) {
+pub(super) fn hold(x: &[f32], least: &[f32], most: &[f32], out: &mut [f32]) -> u32 {
+    super::hold_each(x, least, most, out)
+}
+
+/// Rows to lanes: `lanes[r][n] = rows[n][r]`.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+fn rows_to_lanes(rows: [&[f32; PLACED]; 8], lanes: &mut [[f32; 8]; PLACED]) {
+    for (r, to) in lanes.as_chunks_mut::<8>().0.iter_mut().enumerate() {
         let mut block = [_mm256_setzero_ps(); 8];
         for n in 0..8 {
-            // SAFETY: every row holds `count` numbers.
-            block[n] = unsafe { _mm256_loadu_ps(rows[n].add(r)) };
+            // SAFETY: a row has three or six times as many numbers as the register.
+            block[n] = unsafe { _mm256_loadu_ps(rows[n].as_ptr().add(8 * r)) };
         }
-        let block = transposed(block);
-        for n in 0..8 {
-            // SAFETY: `out` holds 8·count.
-            unsafe { _mm256_storeu_ps(out.add(8 * (r + n)), block[n]) };
+        for (to, values) in to.iter_mut().zip(transposed(block)) {
+            // SAFETY: the array is as long as the register.
+            unsafe { _mm256_storeu_ps(to.as_mut_ptr(), values) };
         }
     }
 }
 
-/// Sums of area vectors to unit normals in rows: `rows[n][r] = unit(lanes[r])[n]`, sixteen vertices at a time.
+/// Sums of area vectors to unit normals in rows.
 #[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn lanes_to_rows(lanes: &mut [[f32; 8]], rows: &[*mut f32]) {
-    for (p, panel) in lanes.as_chunks_mut::<PLACED>().0.iter_mut().enumerate() {
-        super::normals::make_unit(panel);
-        for (r, block) in panel.as_chunks::<8>().0.iter().enumerate() {
-            let mut registers = [_mm256_setzero_ps(); 8];
-            for n in 0..8 {
-                // SAFETY: the array is as long as the register.
-                registers[n] = unsafe { _mm256_loadu_ps(block[n].as_ptr()) };
-            }
-            for (row, values) in rows.iter().zip(transposed(registers)) {
-                // SAFETY: every row has room for as many numbers as there are lanes.
-                unsafe { _mm256_storeu_ps(row.add(p * PLACED + 8 * r), values) };
-            }
+#[inline]
+fn lanes_to_rows(lanes: &mut [[f32; 8]; PLACED], q: usize, part: &[u32], out: &mut RowsMut) {
+    super::normals::make_unit(lanes);
+    for (r, block) in lanes.as_chunks::<8>().0.iter().enumerate() {
+        let mut registers = [_mm256_setzero_ps(); 8];
+        for n in 0..8 {
+            // SAFETY: the array is as long as the register.
+            registers[n] = unsafe { _mm256_loadu_ps(block[n].as_ptr()) };
+        }
+        for (i, values) in part.iter().zip(transposed(registers)) {
+            let to: &mut [f32; 8] = out.row(*i, q * PLACED + 8 * r);
+            // SAFETY: the array is as long as the register.
+            unsafe { _mm256_storeu_ps(to.as_mut_ptr(), values) };
         }
     }
 }
@@ -177,15 +198,34 @@ fn transposed(r: [__m256; 8]) -> [__m256; 8] {
     out
 }
 
-/// Sums of area vectors of 8 instances side by side.
+/// A step of the normals of up to 8 instances side by side.
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn areas(triangles: &[[u32; 3]], vertices: &[[f32; 8]], out: &mut [[f32; 8]]) {
-    super::normals::add_areas(triangles, vertices, out);
+pub(super) fn normals(
+    schedule: &Schedule,
+    p: usize,
+    vertices: Rows,
+    part: &[u32],
+    scratch: &mut [f32],
+    out: &mut RowsMut,
+) {
+    let (take, give) = (
+        |rows: [&[f32; PLACED]; 8], lanes: &mut [[f32; 8]; PLACED]| rows_to_lanes(rows, lanes),
+        |lanes: &mut [[f32; 8]; PLACED], q: usize, part: &[u32], out: &mut RowsMut| {
+            lanes_to_rows(lanes, q, part, out)
+        },
+    );
+    super::normals::step(schedule, p, vertices, part, scratch, out, take, give);
 }
 
-/// Normals of one instance.
+/// A step of the normals of one instance.
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn normals1(triangles: &[[u32; 3]], vertices: &[[f32; 1]], out: &mut [[f32; 1]]) {
-    super::normals::add_areas(triangles, vertices, out);
-    super::normals::make_unit(out);
+pub(super) fn normals1(
+    schedule: &Schedule,
+    p: usize,
+    vertices: Rows,
+    part: &[u32],
+    scratch: &mut [f32],
+    out: &mut RowsMut,
+) {
+    super::normals::one(schedule, p, vertices, part, scratch, out);
 }

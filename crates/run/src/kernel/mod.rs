@@ -14,10 +14,14 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod memory;
 mod normals;
 mod portable;
 
-use bytemuck::{Pod, Zeroable};
+pub(crate) use memory::Buffer;
+pub(crate) use normals::{GROUP, Schedule, normals};
+
+use std::sync::Arc;
 
 /// Rows of a panel for products that are stored as they are.
 pub(crate) const PLAIN: usize = 32;
@@ -67,6 +71,15 @@ impl Isa {
         }
     }
 
+    /// Instances whose normals are made side by side.
+    fn lanes(self) -> usize {
+        match self {
+            Self::Avx512 => 16,
+            Self::Avx2 => 8,
+            Self::Portable => 1,
+        }
+    }
+
     /// Instances that share a tile of a plain product: as many as the registers hold sums for.
     fn plain_tile(self) -> usize {
         if self == Self::Avx512 { 8 } else { 4 }
@@ -82,67 +95,95 @@ impl Isa {
     }
 }
 
-/// One cache line.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C, align(64))]
-struct Line([f32; 16]);
-
-/// Numbers that begin on a cache line.
-#[derive(Clone, Default)]
-pub(crate) struct Buffer(Vec<Line>);
-
-impl Buffer {
-    /// Zeros; rounded up to whole lines.
-    pub fn new(count: usize) -> Self {
-        Self(vec![Line([0.0; 16]); count.div_ceil(16)])
-    }
-}
-
-impl std::ops::Deref for Buffer {
-    type Target = [f32];
-
-    fn deref(&self) -> &[f32] {
-        bytemuck::cast_slice(&self.0)
-    }
-}
-
-impl std::ops::DerefMut for Buffer {
-    fn deref_mut(&mut self) -> &mut [f32] {
-        bytemuck::cast_slice_mut(&mut self.0)
-    }
-}
-
 /// A matrix in panels of `P` rows, and what its product is added to.
-#[derive(Clone)]
 pub(crate) struct Matrix<const P: usize> {
     rows: usize,
     depth: usize,
-    /// Panel after panel, each column by column.
-    panels: Buffer,
-    /// Padded to whole panels.
-    start: Buffer,
+    /// Entries are stored as `bf16`: only of panels of vertices.
+    half: bool,
+    /// Panel after panel, each column by column; the first column is what the product is added to, always `f32`.
+    pages: Arc<Buffer>,
+    /// Where in the pages the first panel begins.
+    begin: usize,
+}
+
+/// Memory that is being filled with matrices, one after the other.
+pub(crate) struct Packer {
+    pages: Buffer,
+    used: usize,
+}
+
+/// Where a matrix was put.
+pub(crate) struct Put<const P: usize> {
+    rows: usize,
+    depth: usize,
+    half: bool,
+    begin: usize,
+}
+
+impl Packer {
+    /// Room for that many numbers: see [`Matrix::room`].
+    pub fn new(room: usize) -> Self {
+        Self { pages: Buffer::for_model(room), used: 0 }
+    }
+
+    /// Puts a matrix down, from entries `w(row, column)` and the value each row starts at.
+    pub fn put<const P: usize>(
+        &mut self,
+        rows: usize,
+        depth: usize,
+        half: bool,
+        w: impl Fn(usize, usize) -> f32,
+        start: impl Fn(usize) -> f32,
+    ) -> Put<P> {
+        let begin = self.used;
+        self.used += Matrix::<P>::room(rows, depth, half);
+        let to = &mut self.pages[begin..self.used];
+        for row in 0..rows {
+            let (panel, lane) = (row / P, row % P);
+            let length = Matrix::<P>::panel_room(depth, half);
+            let (starts, entries) = to[panel * length..(panel + 1) * length].split_at_mut(P);
+            // A chain that starts at −0 could end at either zero, depending on trailing zeros: start at +0.
+            starts[lane] = start(row) + 0.0;
+            if half {
+                let entries: &mut [u16] = bytemuck::cast_slice_mut(entries);
+                (0..depth).for_each(|k| entries[k * P + lane] = bf16(w(row, k)));
+            } else {
+                (0..depth).for_each(|k| entries[k * P + lane] = w(row, k));
+            }
+        }
+        Put { rows, depth, half, begin }
+    }
+
+    /// The memory, once everything is in it.
+    pub fn finish(self) -> Arc<Buffer> {
+        Arc::new(self.pages)
+    }
+}
+
+impl<const P: usize> Put<P> {
+    /// The matrix in its finished memory.
+    pub fn of(self, pages: &Arc<Buffer>) -> Matrix<P> {
+        let Self { rows, depth, half, begin } = self;
+        Matrix { rows, depth, half, pages: pages.clone(), begin }
+    }
+}
+
+/// The nearest `bf16`, ties to even: the upper half of an `f32`.
+pub(crate) fn bf16(value: f32) -> u16 {
+    let bits = value.to_bits();
+    ((bits + 0x7fff + (bits >> 16 & 1)) >> 16) as u16
 }
 
 impl<const P: usize> Matrix<P> {
-    /// From entries `w(row, column)` and the value each row starts at.
-    pub fn new(
-        rows: usize,
-        depth: usize,
-        w: impl Fn(usize, usize) -> f32,
-        start: impl Fn(usize) -> f32,
-    ) -> Self {
-        let count = rows.div_ceil(P);
-        let mut panels = Buffer::new(count * depth * P);
-        let mut starts = Buffer::new(count * P);
-        for row in 0..rows {
-            let (panel, lane) = (row / P, row % P);
-            for k in 0..depth {
-                panels[(panel * depth + k) * P + lane] = w(row, k);
-            }
-            // A chain that starts at −0 could end at either zero, depending on trailing zeros: start at +0.
-            starts[row] = start(row) + 0.0;
-        }
-        Self { rows, depth, panels, start: starts }
+    /// Numbers that a matrix takes.
+    pub fn room(rows: usize, depth: usize, half: bool) -> usize {
+        rows.div_ceil(P) * Self::panel_room(depth, half)
+    }
+
+    /// Numbers that a panel takes: a column of starts and `depth` columns of entries.
+    fn panel_room(depth: usize, half: bool) -> usize {
+        P + if half { depth * P / 2 } else { depth * P }
     }
 
     /// Outputs.
@@ -165,12 +206,10 @@ impl<const P: usize> Matrix<P> {
         self.rows.div_ceil(P)
     }
 
-    fn panel(&self, p: usize) -> &[f32] {
-        &self.panels[p * self.depth * P..(p + 1) * self.depth * P]
-    }
-
-    fn start(&self, p: usize) -> &[f32] {
-        &self.start[p * P..(p + 1) * P]
+    /// What a panel's outputs start at, and its columns.
+    fn panel(&self, p: usize) -> (&[f32], &[f32]) {
+        let length = Self::panel_room(self.depth, self.half);
+        self.pages[self.begin + p * length..][..length].split_at(P)
     }
 }
 
@@ -187,6 +226,13 @@ impl Rows<'_> {
         let at = i as usize * self.stride;
         self.data[at..at + length].as_ptr()
     }
+
+    /// `N` numbers of an instance's row.
+    #[inline(always)]
+    fn row<const N: usize>(&self, i: u32, offset: usize) -> &[f32; N] {
+        let at = i as usize * self.stride + offset;
+        self.data[at..].first_chunk().expect("rows are whole panels")
+    }
 }
 
 /// Rows of numbers to be written.
@@ -199,6 +245,13 @@ impl RowsMut<'_> {
     fn begin(&mut self, i: u32, offset: usize, length: usize) -> *mut f32 {
         let at = i as usize * self.stride + offset;
         self.data[at..at + length].as_mut_ptr()
+    }
+
+    /// `N` numbers of an instance's row.
+    #[inline(always)]
+    fn row<const N: usize>(&mut self, i: u32, offset: usize) -> &mut [f32; N] {
+        let at = i as usize * self.stride + offset;
+        self.data[at..].first_chunk_mut().expect("rows are whole panels")
     }
 }
 
@@ -235,6 +288,32 @@ const fn spread(three: [f32; 3]) -> [f32; PLACED] {
     unsafe { std::mem::transmute(out) }
 }
 
+/// Numbers held between limits, and how many had to be. All slices are of one length.
+pub(crate) fn hold(isa: Isa, x: &[f32], least: &[f32], most: &[f32], out: &mut [f32]) -> u32 {
+    match isa {
+        // SAFETY: `isa` was detected.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => unsafe { avx512::hold(x, least, most, out) },
+        // SAFETY: `isa` was detected.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => unsafe { avx2::hold(x, least, most, out) },
+        _ => hold_each(x, least, most, out),
+    }
+}
+
+#[inline(always)]
+fn hold_each(x: &[f32], least: &[f32], most: &[f32], out: &mut [f32]) -> u32 {
+    let count = out.len();
+    let (x, least, most) = (&x[..count], &least[..count], &most[..count]);
+    let mut held = 0;
+    for k in 0..count {
+        let above = if x[k] < least[k] { least[k] } else { x[k] };
+        out[k] = if above > most[k] { most[k] } else { above };
+        held += u32::from(out[k] != x[k]);
+    }
+    held
+}
+
 /// `out[to] = start + W·x[from]` for every pair of row numbers; rows of `out` must hold [`Matrix::padded`] numbers.
 pub(crate) fn product(isa: Isa, w: &Matrix<PLAIN>, x: Rows, pairs: &[(u32, u32)], out: &mut RowsMut) {
     for p in 0..w.panels() {
@@ -260,7 +339,8 @@ fn product_tile<'a, const N: usize>(
     pairs: &'a [(u32, u32)],
     out: &mut RowsMut,
 ) -> &'a [(u32, u32)] {
-    let (panel, start, depth) = (w.panel(p).as_ptr(), w.start(p).as_ptr(), w.depth);
+    let (start, panel) = w.panel(p);
+    let (panel, start, depth) = (panel.as_ptr(), start.as_ptr(), w.depth);
     let inputs: [*const f32; N] = std::array::from_fn(|n| x.begin(pairs[n].0, depth));
     let outs: [*mut f32; N] = std::array::from_fn(|n| out.begin(pairs[n].1, p * PLAIN, PLAIN));
     // SAFETY: `isa` is only ever one that was detected; slices of the needed lengths were taken just above, and
@@ -319,18 +399,24 @@ fn place_tile<'a, const N: usize>(
     out: &mut RowsMut,
 ) -> &'a [u32] {
     assert!(depth <= w.depth);
-    let (panel, start) = (w.panel(p).as_ptr(), w.start(p).as_ptr());
+    let (start, panel) = w.panel(p);
+    let (panel, start) = (panel.as_ptr(), start.as_ptr());
     let inputs: [*const f32; N] = std::array::from_fn(|n| x.begin(which[n], depth));
     let placed: [&Placement; N] = std::array::from_fn(|n| &places[which[n] as usize]);
     let outs: [*mut f32; N] = std::array::from_fn(|n| out.begin(which[n], p * PLACED, PLACED));
     // SAFETY: as in `product_tile`.
     unsafe {
-        match isa {
+        match (isa, w.half) {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => avx512::placed(panel, depth, inputs, start, placed, outs),
+            (Isa::Avx512, false) => avx512::placed::<N, false>(panel, depth, inputs, start, placed, outs),
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => avx2::placed(panel, depth, inputs, start, placed, outs),
-            _ => portable::placed(panel, depth, inputs, start, placed, outs),
+            (Isa::Avx512, true) => avx512::placed::<N, true>(panel, depth, inputs, start, placed, outs),
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx2, false) => avx2::placed::<N, false>(panel, depth, inputs, start, placed, outs),
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx2, true) => avx2::placed::<N, true>(panel, depth, inputs, start, placed, outs),
+            (_, false) => portable::placed::<N, false>(panel, depth, inputs, start, placed, outs),
+            (_, true) => portable::placed::<N, true>(panel, depth, inputs, start, placed, outs),
         }
     }
     &which[N..]
@@ -338,114 +424,46 @@ fn place_tile<'a, const N: usize>(
 
 /// The vertices of one instance into a slice of exactly `3·vertices` numbers.
 pub(crate) fn place_one(isa: Isa, w: &Matrix<PLACED>, x: &[f32], at: &Placement, out: &mut [f32]) {
-    let depth = w.depth;
-    assert!(x.len() >= depth && out.len() == w.rows);
-    let mut last = [0.0; PLACED];
-    for p in 0..w.panels() {
-        let whole = (p + 1) * PLACED <= w.rows;
-        let to = if whole { &mut out[p * PLACED..(p + 1) * PLACED] } else { &mut last[..] };
-        let places = std::slice::from_ref(at);
-        let mut rows = RowsMut { data: to, stride: 0 };
-        place_panel(isa, w, p, depth, Rows { data: x, stride: 0 }, places, &mut rows);
+    assert!(x.len() >= w.depth && out.len() == w.rows);
+    let (whole, rest) = out.as_chunks_mut::<PLACED>();
+    for (p, panel) in whole.iter_mut().enumerate() {
+        place_panel(isa, w, p, x, at, panel);
     }
-    let rest = w.rows % PLACED;
-    out[w.rows - rest..].copy_from_slice(&last[..rest]);
+    if !rest.is_empty() {
+        let mut last = [0.0; PLACED];
+        place_panel(isa, w, whole.len(), x, at, &mut last);
+        rest.copy_from_slice(&last[..rest.len()]);
+    }
 }
 
-fn place_panel(
-    isa: Isa,
-    w: &Matrix<PLACED>,
-    p: usize,
-    depth: usize,
-    x: Rows,
-    places: &[Placement],
-    out: &mut RowsMut,
-) {
-    assert!(depth <= w.depth && out.data.len() >= PLACED);
-    let (panel, start) = (w.panel(p).as_ptr(), w.start(p).as_ptr());
-    let (inputs, outs) = ([x.begin(0, depth)], [out.data.as_mut_ptr()]);
+/// Takes the vertices of one instance off those in `out`.
+pub(crate) fn take_off_one(isa: Isa, w: &Matrix<PLACED>, x: &[f32], at: &Placement, out: &mut [f32]) {
+    assert!(x.len() >= w.depth && out.len() == w.rows);
+    let mut panel = [0.0; PLACED];
+    for (p, out) in out.chunks_mut(PLACED).enumerate() {
+        place_panel(isa, w, p, x, at, &mut panel);
+        out.iter_mut().zip(&panel).for_each(|(out, v)| *out -= v);
+    }
+}
+
+fn place_panel(isa: Isa, w: &Matrix<PLACED>, p: usize, x: &[f32], at: &Placement, out: &mut [f32; PLACED]) {
+    let depth = w.depth;
+    let (start, panel) = w.panel(p);
+    let (panel, start) = (panel.as_ptr(), start.as_ptr());
+    let (inputs, outs) = ([x[..depth].as_ptr()], [out.as_mut_ptr()]);
     // SAFETY: as in `product_tile`.
     unsafe {
-        match isa {
+        match (isa, w.half) {
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => avx512::placed(panel, depth, inputs, start, [&places[0]], outs),
+            (Isa::Avx512, false) => avx512::placed::<1, false>(panel, depth, inputs, start, [at], outs),
             #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => avx2::placed(panel, depth, inputs, start, [&places[0]], outs),
-            _ => portable::placed(panel, depth, inputs, start, [&places[0]], outs),
-        }
-    }
-}
-
-/// Room that [`normals`] needs for rows of `padded` numbers, whatever the instructions.
-pub(crate) fn normals_scratch(padded: usize) -> usize {
-    2 * padded * 16
-}
-
-/// Unit vertex normals of every instance of `which`. Rows of `vertices` and `out` hold a multiple of 16 numbers, of
-/// which the first `3·vertices` count; triangles must name vertices below that.
-pub(crate) fn normals(
-    isa: Isa,
-    triangles: &[[u32; 3]],
-    vertices: Rows,
-    which: &[u32],
-    scratch: &mut [f32],
-    out: &mut RowsMut,
-) {
-    let count = out.stride;
-    let lanes = match isa {
-        Isa::Avx512 => 16,
-        Isa::Avx2 => 8,
-        Isa::Portable => 1,
-    };
-    for group in which.chunks(lanes) {
-        // A wide group costs the same however full it is; a few instances are cheaper one by one.
-        if 4 * group.len() < lanes || lanes == 1 {
-            for &i in group {
-                let from = vertices.begin(i, count);
-                let to = out.begin(i, 0, count);
-                // SAFETY: both rows hold `count` numbers, as `begin` has checked, and lie in different slices.
-                let (from, to) = unsafe {
-                    (std::slice::from_raw_parts(from, count), std::slice::from_raw_parts_mut(to, count))
-                };
-                let (from, to) = (from.as_chunks::<1>().0, to.as_chunks_mut::<1>().0);
-                match isa {
-                    // SAFETY: `isa` was detected.
-                    #[cfg(target_arch = "x86_64")]
-                    Isa::Avx512 => unsafe { avx512::normals1(triangles, from, to) },
-                    // SAFETY: `isa` was detected.
-                    #[cfg(target_arch = "x86_64")]
-                    Isa::Avx2 => unsafe { avx2::normals1(triangles, from, to) },
-                    _ => {
-                        normals::add_areas(triangles, from, to);
-                        normals::make_unit(to);
-                    }
-                }
-            }
-            continue;
-        }
-        #[cfg(target_arch = "x86_64")]
-        {
-            let (a, b) = scratch[..2 * lanes * count].split_at_mut(lanes * count);
-            // Lanes without an instance repeat the last one.
-            let row = |n: usize| vertices.begin(group[n.min(group.len() - 1)], count);
-            let mut to = [std::ptr::null_mut(); 16];
-            for (to, i) in to.iter_mut().zip(group) {
-                *to = out.begin(*i, 0, count);
-            }
-            let to = &to[..group.len()];
-            // SAFETY: `isa` was detected; rows hold `count` numbers, as `begin` has checked; scratch holds
-            // `lanes·count` twice.
-            unsafe {
-                if isa == Isa::Avx512 {
-                    avx512::rows_to_lanes(std::array::from_fn(row), count, a.as_mut_ptr());
-                    avx512::areas(triangles, a.as_chunks().0, b.as_chunks_mut().0);
-                    avx512::lanes_to_rows(b.as_chunks_mut().0, to);
-                } else {
-                    avx2::rows_to_lanes(std::array::from_fn(row), count, a.as_mut_ptr());
-                    avx2::areas(triangles, a.as_chunks().0, b.as_chunks_mut().0);
-                    avx2::lanes_to_rows(b.as_chunks_mut().0, to);
-                }
-            }
+            (Isa::Avx512, true) => avx512::placed::<1, true>(panel, depth, inputs, start, [at], outs),
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx2, false) => avx2::placed::<1, false>(panel, depth, inputs, start, [at], outs),
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx2, true) => avx2::placed::<1, true>(panel, depth, inputs, start, [at], outs),
+            (_, false) => portable::placed::<1, false>(panel, depth, inputs, start, [at], outs),
+            (_, true) => portable::placed::<1, true>(panel, depth, inputs, start, [at], outs),
         }
     }
 }

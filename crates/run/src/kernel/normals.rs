@@ -1,14 +1,183 @@
-//! Vertex normals of many instances at once, lanes over instances.
+//! Vertex normals of many instances at once, lanes over instances, while their vertices are made.
 //!
 //! A garment's triangles name the same vertices in every instance, so with coordinates of `W` instances side by
-//! side nothing has to be gathered. Each normal is the sum of its triangles' area vectors in the order of the
-//! triangles, made unit length. Everything here is plain Rust that is inlined into functions compiled for an
-//! instruction set; only the exchange of rows and lanes is written for each.
+//! side nothing has to be gathered. Vertices come a panel of sixteen at a time; a triangle is done when the last of
+//! its corners is there, and a panel of normals is written when the last triangle about it is done. A [`Schedule`]
+//! says so once for each mesh, and in which of a few slots a panel is kept meanwhile: with vertices numbered from
+//! end to end of a garment all of it stays in the first cache. Each normal is the sum of its triangles' area
+//! vectors in the schedule's order, made unit length. The arithmetic is plain Rust that is inlined into functions
+//! compiled for an instruction set; only the exchange of rows and lanes is written for each.
+
+use super::{Isa, PLACED, Rows, RowsMut};
+use std::ops::Range;
+
+/// Vertices of a panel.
+const VERTICES: usize = PLACED / 3;
+/// Instances whose normals are made together, whatever the instructions.
+pub(crate) const GROUP: usize = 16;
+
+/// In which order the normals of a mesh are made.
+pub(crate) struct Schedule {
+    steps: Vec<Step>,
+    /// Corners as slot · 16 + place in the panel.
+    triangles: Vec<[u32; 3]>,
+    /// Panels that are done, and their slots.
+    done: Vec<(u32, u32)>,
+    slots: usize,
+}
+
+/// What happens when a panel of vertices has come.
+struct Step {
+    slot: u32,
+    triangles: Range<u32>,
+    done: Range<u32>,
+}
+
+impl Schedule {
+    /// For triangles of that many vertices; every index must be below it.
+    pub fn new(triangles: &[[u32; 3]], vertices: usize) -> Self {
+        let panels = vertices.div_ceil(VERTICES);
+        let panel = |v: u32| v as usize / VERTICES;
+        let last = |t: &[u32; 3]| t.iter().map(|v| panel(*v)).max().unwrap_or(0);
+        let mut order: Vec<[u32; 3]> = triangles.to_vec();
+        // Stable: triangles of a step stay in the mesh's own order.
+        order.sort_by_key(last);
+        // When each panel is needed for the last time.
+        let mut until: Vec<usize> = (0..panels).collect();
+        for t in &order {
+            t.iter().for_each(|v| until[panel(*v)] = until[panel(*v)].max(last(t)));
+        }
+        let mut ending = vec![Vec::new(); panels];
+        until.iter().enumerate().for_each(|(q, p)| ending[*p].push(q as u32));
+        let mut schedule = Self { steps: Vec::new(), triangles: Vec::new(), done: Vec::new(), slots: 0 };
+        let mut slot_of = vec![0u32; panels];
+        let mut free: Vec<u32> = Vec::new();
+        let mut next = order.into_iter().peekable();
+        for p in 0..panels {
+            slot_of[p] = free.pop().unwrap_or_else(|| {
+                schedule.slots += 1;
+                schedule.slots as u32 - 1
+            });
+            let (first_triangle, first_done) = (schedule.triangles.len() as u32, schedule.done.len() as u32);
+            while let Some(t) = next.next_if(|t| last(t) == p) {
+                schedule.triangles.push(t.map(|v| slot_of[panel(v)] * VERTICES as u32 + v % VERTICES as u32));
+            }
+            for &q in &ending[p] {
+                schedule.done.push((q, slot_of[q as usize]));
+                free.push(slot_of[q as usize]);
+            }
+            schedule.steps.push(Step {
+                slot: slot_of[p],
+                triangles: first_triangle..schedule.triangles.len() as u32,
+                done: first_done..schedule.done.len() as u32,
+            });
+        }
+        schedule
+    }
+
+    /// Room that [`normals`] needs for a group of instances.
+    pub fn scratch(&self) -> usize {
+        2 * GROUP * PLACED * self.slots
+    }
+}
+
+/// Takes in panel `p` of the vertices of up to [`GROUP`] instances and writes the normals that are done with it.
+/// To be called for all panels in order, with the same scratch for the same group.
+pub(crate) fn normals(
+    isa: Isa,
+    schedule: &Schedule,
+    p: usize,
+    vertices: Rows,
+    group: &[u32],
+    scratch: &mut [f32],
+    out: &mut RowsMut,
+) {
+    assert!(group.len() <= GROUP);
+    let lanes = isa.lanes();
+    let room = 2 * PLACED * schedule.slots;
+    let scratch = &mut scratch[..GROUP * room];
+    for (part, scratch) in group.chunks(lanes).zip(scratch.chunks_mut(lanes * room)) {
+        // A wide part costs the same however full it is; a few instances are cheaper one by one.
+        if 4 * part.len() < lanes || lanes == 1 {
+            for (i, scratch) in part.iter().zip(scratch.chunks_mut(room)) {
+                let i = std::slice::from_ref(i);
+                match isa {
+                    // SAFETY: `isa` was detected.
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx512 => unsafe { super::avx512::normals1(schedule, p, vertices, i, scratch, out) },
+                    // SAFETY: `isa` was detected.
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx2 => unsafe { super::avx2::normals1(schedule, p, vertices, i, scratch, out) },
+                    _ => one(schedule, p, vertices, i, scratch, out),
+                }
+            }
+            continue;
+        }
+        match isa {
+            // SAFETY: `isa` was detected.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => unsafe { super::avx512::normals(schedule, p, vertices, part, scratch, out) },
+            // SAFETY: `isa` was detected.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => unsafe { super::avx2::normals(schedule, p, vertices, part, scratch, out) },
+            _ => {}
+        }
+    }
+}
+
+/// The step of one instance.
+#[inline(always)]
+pub(super) fn one(
+    schedule: &Schedule,
+    p: usize,
+    vertices: Rows,
+    part: &[u32],
+    scratch: &mut [f32],
+    out: &mut RowsMut,
+) {
+    let take = |[row]: [&[f32; PLACED]; 1], lanes: &mut [[f32; 1]; PLACED]| {
+        lanes.as_flattened_mut().copy_from_slice(row);
+    };
+    step(schedule, p, vertices, part, scratch, out, take, |lanes, q, i, out| {
+        make_unit(lanes);
+        *out.row(i[0], q * PLACED) = lanes.map(|[n]| n);
+    });
+}
+
+/// One panel of up to `W` instances: `take` brings rows into lanes, `give` makes sums unit length and writes them
+/// as panel q of the instances' rows.
+#[inline(always)]
+pub(super) fn step<const W: usize>(
+    schedule: &Schedule,
+    p: usize,
+    vertices: Rows,
+    part: &[u32],
+    scratch: &mut [f32],
+    out: &mut RowsMut,
+    take: impl Fn([&[f32; PLACED]; W], &mut [[f32; W]; PLACED]),
+    give: impl Fn(&mut [[f32; W]; PLACED], usize, &[u32], &mut RowsMut),
+) {
+    let step = &schedule.steps[p];
+    let (points, sums) = scratch.split_at_mut(W * PLACED * schedule.slots);
+    let (points, sums) = (points.as_chunks_mut::<W>().0, sums.as_chunks_mut::<W>().0);
+    let slot = step.slot as usize;
+    // Lanes without an instance repeat the last one.
+    let rows = std::array::from_fn(|n| vertices.row(part[n.min(part.len() - 1)], p * PLACED));
+    take(rows, &mut points.as_chunks_mut::<PLACED>().0[slot]);
+    sums.as_chunks_mut::<PLACED>().0[slot] = [[0.0; W]; PLACED];
+    add_areas(&schedule.triangles[as_range(&step.triangles)], points, sums);
+    for &(q, slot) in &schedule.done[as_range(&step.done)] {
+        give(&mut sums.as_chunks_mut::<PLACED>().0[slot as usize], q as usize, part, out);
+    }
+}
+
+fn as_range(range: &Range<u32>) -> Range<usize> {
+    range.start as usize..range.end as usize
+}
 
 /// Adds every triangle's area vector to its corners: `2·area·n = (b − a) × (c − a)`.
 #[inline(always)]
 pub(super) fn add_areas<const W: usize>(triangles: &[[u32; 3]], vertices: &[[f32; W]], out: &mut [[f32; W]]) {
-    out.fill([0.0; W]);
     let p = vertices.as_chunks::<3>().0;
     let n = out.as_chunks_mut::<3>().0;
     for corners in triangles {
@@ -94,12 +263,78 @@ mod tests {
     fn a_square_has_its_normal_and_a_lone_vertex_none() {
         let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0], [5.0, 5.0, 5.0]];
         let flat: Vec<[f32; 1]> = corners.iter().flatten().map(|v| [*v]).collect();
-        let mut out = vec![[9.0]; 15];
+        let mut out = vec![[0.0]; 15];
         add_areas(&[[0, 1, 2], [1, 3, 2]], &flat, &mut out);
         make_unit(&mut out);
         for v in 0..4 {
             assert!(out[3 * v][0].abs() < 1e-6 && (out[3 * v + 2][0] - 1.0).abs() < 1e-6);
         }
         assert_eq!(out[12..], [[0.0]; 3]);
+    }
+
+    #[test]
+    fn any_mesh_in_any_order_gets_the_normals_of_its_surface() {
+        // Triangles between vertices near and far, vertices without triangles, and a last panel that is not full.
+        for (vertices, near) in [(1, 1), (16, 16), (70, 9), (203, 203)] {
+            let mut seed = 1u64;
+            let mut next = |below: usize| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (seed >> 33) as usize % below
+            };
+            let triangles: Vec<[u32; 3]> = (0..2 * vertices)
+                .map(|_| {
+                    let first = next(vertices);
+                    [first, (first + next(near)) % vertices, (first + next(near)) % vertices]
+                        .map(|v| v as u32)
+                })
+                .collect();
+            let stride = vertices.div_ceil(VERTICES) * PLACED;
+            let count = 21;
+            let points: Vec<f32> = (0..count * stride).map(|_| next(1000) as f32 * 1e-3).collect();
+            let schedule = Schedule::new(&triangles, vertices);
+            if vertices > 100 && near < 10 {
+                assert!(schedule.slots < 5, "{} slots", schedule.slots);
+            }
+            for &isa in Isa::available() {
+                let mut out = vec![9.0; count * stride];
+                // Some of the instances, in groups, one of them with few.
+                let which: Vec<u32> = (0..count as u32).rev().collect();
+                for group in which.chunks(GROUP) {
+                    let mut scratch = vec![7.0; schedule.scratch()];
+                    for p in 0..stride / PLACED {
+                        let from = Rows { data: &points, stride };
+                        let mut to = RowsMut { data: &mut out, stride };
+                        normals(isa, &schedule, p, from, group, &mut scratch, &mut to);
+                    }
+                }
+                for i in 0..count {
+                    let at =
+                        |v: u32| [0, 1, 2].map(|axis| f64::from(points[i * stride + 3 * v as usize + axis]));
+                    let mut sums = vec![[0.0; 3]; vertices];
+                    for t in &triangles {
+                        let [a, b, c] = t.map(at);
+                        let (u, v) = ([0, 1, 2].map(|k| b[k] - a[k]), [0, 1, 2].map(|k| c[k] - a[k]));
+                        for corner in t {
+                            for k in 0..3 {
+                                let (m, n) = ((k + 1) % 3, (k + 2) % 3);
+                                sums[*corner as usize][k] += u[m] * v[n] - u[n] * v[m];
+                            }
+                        }
+                    }
+                    for (v, sum) in sums.iter().enumerate() {
+                        let size = sum.iter().map(|s| s * s).sum::<f64>().sqrt();
+                        for k in 0..3 {
+                            let got = f64::from(out[i * stride + 3 * v + k]);
+                            let expected = if size > 0.0 { sum[k] / size } else { 0.0 };
+                            // Sums that cancel leave rounding only.
+                            assert!(
+                                (got - expected).abs() < 1e-4 || size < 1e-4,
+                                "{isa:?}, {vertices} vertices, instance {i}, vertex {v}: {got}, not {expected}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
     }
 }

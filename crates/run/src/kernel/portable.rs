@@ -8,7 +8,7 @@ use super::{PLACED, PLAIN, Placement};
 /// `R` outputs from row `first` of a panel of `WIDTH` rows, for each of `N` instances: each output is one chain
 /// over k.
 #[inline(always)]
-unsafe fn chains<const N: usize, const R: usize, const WIDTH: usize>(
+unsafe fn chains<const N: usize, const R: usize, const WIDTH: usize, const HALF: bool>(
     panel: *const f32,
     first: usize,
     depth: usize,
@@ -20,7 +20,14 @@ unsafe fn chains<const N: usize, const R: usize, const WIDTH: usize>(
     let mut sums = [begin; N];
     for k in 0..depth {
         // SAFETY: the panel has `depth` columns of `WIDTH`.
-        let column = unsafe { *panel.add(WIDTH * k + first).cast::<[f32; R]>() };
+        let column = unsafe {
+            if HALF {
+                let halves = *panel.cast::<u16>().add(WIDTH * k + first).cast::<[u16; R]>();
+                halves.map(|half| f32::from_bits(u32::from(half) << 16))
+            } else {
+                *panel.add(WIDTH * k + first).cast::<[f32; R]>()
+            }
+        };
         for n in 0..N {
             // SAFETY: every instance has `depth` inputs.
             let x = unsafe { *inputs[n].add(k) };
@@ -42,7 +49,7 @@ pub(super) unsafe fn plain<const N: usize>(
 ) {
     for first in [0, PLAIN / 2] {
         // SAFETY: handed on from the caller.
-        let sums = unsafe { chains::<N, { PLAIN / 2 }, PLAIN>(panel, first, depth, inputs, start) };
+        let sums = unsafe { chains::<N, { PLAIN / 2 }, PLAIN, false>(panel, first, depth, inputs, start) };
         for n in 0..N {
             // SAFETY: `out` has room for a panel.
             unsafe { *out[n].add(first).cast::<[f32; PLAIN / 2]>() = sums[n] };
@@ -51,7 +58,7 @@ pub(super) unsafe fn plain<const N: usize>(
 }
 
 /// One panel of vertices for `N` instances, turned about the vertical and moved before it is written.
-pub(super) unsafe fn placed<const N: usize>(
+pub(super) unsafe fn placed<const N: usize, const HALF: bool>(
     panel: *const f32,
     depth: usize,
     inputs: [*const f32; N],
@@ -59,20 +66,20 @@ pub(super) unsafe fn placed<const N: usize>(
     places: [&Placement; N],
     out: [*mut f32; N],
 ) {
-    const HALF: usize = PLACED / 2;
-    for first in [0, HALF] {
+    const SIDE: usize = PLACED / 2;
+    for first in [0, SIDE] {
         // SAFETY: handed on from the caller.
-        let sums = unsafe { chains::<N, HALF, PLACED>(panel, first, depth, inputs, start) };
+        let sums = unsafe { chains::<N, SIDE, PLACED, HALF>(panel, first, depth, inputs, start) };
         for n in 0..N {
             let Placement { own, other, shift } = places[n];
-            let mut turned = [0.0; HALF];
-            for r in 0..HALF {
+            let mut turned = [0.0; SIDE];
+            for r in 0..SIDE {
                 let across = sums[n][[r + 2, r, r.wrapping_sub(2)][r % 3]];
                 let moved = sums[n][r].mul_add(own[first + r], shift[first + r]);
                 turned[r] = across.mul_add(other[first + r], moved);
             }
             // SAFETY: `out` has room for a panel.
-            unsafe { *out[n].add(first).cast::<[f32; HALF]>() = turned };
+            unsafe { *out[n].add(first).cast::<[f32; SIDE]>() = turned };
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use super::Shard;
 use crate::angle::sin_cos;
-use crate::kernel::{self, Placement, Rows, RowsMut};
+use crate::kernel::{self, GROUP, Placement, Rows, RowsMut};
 use glam::DVec3;
 use toile_assets::RootFrame;
 
 /// Instances whose vertices are made together: their inputs, a panel of the basis and the cache lines that
 /// neighbouring panels share all stay in the first cache. Measured: 8, 16, 32, 64; 16 is fastest.
-const BLOCK: usize = 16;
+pub(crate) const BLOCK: usize = GROUP;
 /// Panels of the basis that are used together: 600 kB at 64 dims.
 const PANELS: usize = 48;
 
@@ -52,16 +52,22 @@ impl Shard {
         // A part of the basis that fits the second cache serves all instances before the next part is fetched.
         for first in (0..packed.vertices.panels()).step_by(PANELS) {
             let panels = first..(first + PANELS).min(packed.vertices.panels());
-            for block in self.which.chunks(BLOCK) {
-                let mut out = RowsMut { data: &mut self.vertices, stride };
-                let (depths, places) = (&self.depths, &self.places);
-                let basis = &packed.vertices;
-                kernel::place(self.isa, basis, panels.clone(), inputs, depths, places, block, &mut out);
-                // While the last part is being made the block's vertices are still near.
-                if panels.end == packed.vertices.panels() && !self.normals.is_empty() {
-                    let vertices = Rows { data: &self.vertices, stride };
-                    let mut out = RowsMut { data: &mut self.normals, stride };
-                    kernel::normals(self.isa, &packed.model.triangles, vertices, block, scratch, &mut out);
+            let with_normals = !self.normals.is_empty();
+            // Where there are normals each panel's are made while its vertices are near.
+            let stride_of = if with_normals { 1 } else { PANELS };
+            for (b, block) in self.which.chunks(BLOCK).enumerate() {
+                for p in panels.clone().step_by(stride_of) {
+                    let near = p..(p + stride_of).min(panels.end);
+                    let mut out = RowsMut { data: &mut self.vertices, stride };
+                    let (depths, places) = (&self.depths, &self.places);
+                    kernel::place(self.isa, &packed.vertices, near, inputs, depths, places, block, &mut out);
+                    if with_normals {
+                        let vertices = Rows { data: &self.vertices, stride };
+                        let mut out = RowsMut { data: &mut self.normals, stride };
+                        let room = packed.normals.scratch();
+                        let scratch = &mut scratch[b * room..(b + 1) * room];
+                        kernel::normals(self.isa, &packed.normals, p, vertices, block, scratch, &mut out);
+                    }
                 }
             }
         }
@@ -93,7 +99,8 @@ impl Shard {
             bound = more;
             depth -= 1;
         }
-        slot.bound_m = bound;
+        let rounded = self.packed.rounding_m.iter().zip(&shown[..depth]);
+        slot.bound_m = bound + rounded.map(|(reach, y)| reach * y.abs()).sum::<f32>();
         self.depths[i] = depth as u16;
         let cut = &mut self.cut[i * padded..i * padded + d];
         cut[..depth].copy_from_slice(&shown[..depth]);

@@ -15,10 +15,22 @@ use glam::{Affine3A, Vec3};
 use std::sync::Arc;
 use toile_assets::{RootFrame, RootTracker};
 
-pub(crate) use draw::{View, placement};
+pub(crate) use draw::{BLOCK, View, placement};
 
 /// Longest history a model may have.
 pub(crate) const MAX_ORDER: usize = 5;
+
+/// What the root did within a tick: displacement in the frame before it, and turn.
+#[derive(Clone, Copy)]
+struct RootMove {
+    delta: Vec3,
+    sin: f32,
+    cos_less_1: f32,
+}
+
+impl RootMove {
+    const NONE: Self = Self { delta: Vec3::ZERO, sin: 0.0, cos_less_1: 0.0 };
+}
 
 /// What is particular to one instance.
 #[derive(Clone, Copy)]
@@ -48,8 +60,8 @@ pub(crate) struct Slot {
     /// The root at the latest tick, and sine and cosine of its heading.
     root: Option<RootFrame>,
     turned: (f64, f64),
-    /// Root displacement and turn of the latest ticks, latest first, each in the frame before it.
-    moves: [(Vec3, f32); MAX_ORDER],
+    /// Of the latest ticks, latest first.
+    moves: [RootMove; MAX_ORDER],
 }
 
 impl Slot {
@@ -69,7 +81,7 @@ impl Slot {
         frames: 0,
         root: None,
         turned: (0.0, 1.0),
-        moves: [(Vec3::ZERO, 0.0); MAX_ORDER],
+        moves: [RootMove::NONE; MAX_ORDER],
     };
 }
 
@@ -115,6 +127,8 @@ pub(crate) struct Shard {
     normals: Buffer,
     /// Instances that take part in what is going on.
     which: Vec<u32>,
+    /// For each instance the row of `bones` that this tick reads.
+    rows: Vec<u32>,
     /// Rows to multiply and rows to write.
     pairs: Vec<(u32, u32)>,
 }
@@ -146,6 +160,7 @@ impl Shard {
             vertices: Buffer::new(drawn * packed.vertices.padded()),
             normals: Buffer::new(with_normals * packed.vertices.padded()),
             which: Vec::with_capacity(count),
+            rows: vec![0; count],
             pairs: Vec::with_capacity(count),
             packed,
         }
@@ -166,7 +181,7 @@ impl Shard {
     pub fn reset(&mut self, i: usize) {
         let slot = &mut self.slots[i];
         (slot.frames, slot.root, slot.moved, slot.jumps, slot.fresh) = (0, None, false, true, true);
-        slot.moves = [(Vec3::ZERO, 0.0); MAX_ORDER];
+        slot.moves = [RootMove::NONE; MAX_ORDER];
         slot.tracker = RootTracker::NEW;
     }
 

@@ -1,6 +1,6 @@
 //! One tick of the latent clock (de Aguiar et al. 2010, eq. 1, 5 and 6), for all instances of a shard at once.
 
-use super::Shard;
+use super::{RootMove, Shard};
 use crate::angle::sin_cos;
 use crate::kernel::{self, Rows, RowsMut};
 use glam::{DVec3, Vec3};
@@ -74,10 +74,8 @@ impl Shard {
                 }
                 row = 3 * i as usize + 2;
             }
-            if slot.poses[slot.current].is_coefficients {
-                let x = &mut self.body[i as usize * padded..][..packed.body.rows()];
-                x.copy_from_slice(&self.bones[row * stride..][..x.len()]);
-            } else {
+            self.rows[i as usize] = row as u32;
+            if !slot.poses[slot.current].is_coefficients {
                 self.pairs.push((row as u32, i));
             }
         }
@@ -85,17 +83,16 @@ impl Shard {
         let mut body = RowsMut { data: &mut self.body, stride: padded };
         kernel::product(self.isa, &packed.body, bones, &self.pairs, &mut body);
         let InputSet { body_min, body_max, .. } = &packed.model.inputs;
+        let (b, depth) = (packed.body.rows(), packed.latent.depth());
         for &i in &self.which {
-            let x = &self.body[i as usize * padded..][..packed.body.rows()];
-            let held = &mut self.inputs[i as usize * packed.latent.depth()..][..x.len()];
-            let (least, most) = (&body_min[..x.len()], &body_max[..x.len()]);
-            let mut clamped = 0;
-            for k in 0..x.len() {
-                let above = if x[k] < least[k] { least[k] } else { x[k] };
-                held[k] = if above > most[k] { most[k] } else { above };
-                clamped += u32::from(held[k] != x[k]);
-            }
-            self.clamped += clamped;
+            let slot = &self.slots[i as usize];
+            let x = if slot.poses[slot.current].is_coefficients {
+                &self.bones[self.rows[i as usize] as usize * stride..][..b]
+            } else {
+                &self.body[i as usize * padded..][..b]
+            };
+            let held = &mut self.inputs[i as usize * depth..][..b];
+            self.clamped += kernel::hold(self.isa, x, body_min, body_max, held);
         }
     }
 
@@ -116,10 +113,10 @@ impl Shard {
             } else {
                 new
             };
-            let before = slot.root.replace(root).unwrap_or(root);
-            let turned = slot.turned;
-            slot.turned = sin_cos(root.heading);
-            let (kept, clamped) = root_move(&before, turned, &root, &model.inputs);
+            let turned = sin_cos(root.heading);
+            let before = slot.root.replace(root).map_or((root, turned), |before| (before, slot.turned));
+            slot.turned = turned;
+            let (kept, clamped) = root_move((&before.0, before.1), (&root, turned), &model.inputs);
             self.clamped += clamped;
             slot.moves[..order].rotate_right(usize::from(order > 0));
             if order > 0 {
@@ -197,35 +194,37 @@ impl Shard {
     }
 }
 
-/// Displacement in the frame before, and turn, both held to the limits; and how many had to be.
-fn root_move(
-    before: &RootFrame,
-    (s, c): (f64, f64),
-    root: &RootFrame,
-    inputs: &InputSet,
-) -> ((Vec3, f32), u32) {
+/// A root frame with sine and cosine of its heading.
+type Turned<'a> = (&'a RootFrame, (f64, f64));
+
+/// What the root did within a tick, held to the limits; and how many of its numbers had to be.
+fn root_move((before, (s, c)): Turned, (root, (sin, cos)): Turned, inputs: &InputSet) -> (RootMove, u32) {
     let d = root.position - before.position;
     let delta = DVec3::new(c * d.x - s * d.z, d.y, c * d.z + s * d.x).as_vec3();
     let flat = Vec3::new(delta.x, 0.0, delta.z);
     let kept = flat.clamp_length_max(inputs.max_horizontal_m)
         + Vec3::Y * delta.y.clamp(-inputs.max_vertical_m, inputs.max_vertical_m);
-    let turn = (root.heading - before.heading) as f32;
-    let kept_turn = turn.clamp(-inputs.max_turn, inputs.max_turn);
-    ((kept, kept_turn), u32::from(kept != delta) + u32::from(kept_turn != turn))
+    let turn = root.heading - before.heading;
+    let kept_turn = turn.clamp(-f64::from(inputs.max_turn), f64::from(inputs.max_turn));
+    // Of the difference of two angles whose sines are known.
+    let (s, c) = if kept_turn == turn { (sin * c - cos * s, cos * c + sin * s) } else { sin_cos(kept_turn) };
+    // cos − 1 without cancellation: (cos² − 1) / (cos + 1).
+    let less = if c > 0.0 { -s * s / (1.0 + c) } else { c - 1.0 };
+    let turned = RootMove { delta: kept, sin: s as f32, cos_less_1: less as f32 };
+    (turned, u32::from(kept != delta) + u32::from(kept_turn != turn))
 }
 
 /// `z_{t−i, t−N}` for i = 0 … N−1: every displacement is relative to the oldest frame.
-fn write_features(moves: &[(Vec3, f32)], features: &mut [[f32; 5]]) {
+fn write_features(moves: &[RootMove], features: &mut [[f32; 5]]) {
     let order = moves.len();
-    let (mut travel, mut heading) = (Vec3::ZERO, 0.0f32);
-    let (mut s, mut c) = (0.0f32, 1.0f32);
+    let (mut travel, mut s, mut less) = (Vec3::ZERO, 0.0f32, 0.0f32);
     // From the oldest move to the latest: after `k` moves we stand at frame t − (order − k).
     for k in 1..=order {
-        let (delta, turn) = moves[order - k];
+        let RootMove { delta, sin, cos_less_1 } = moves[order - k];
+        let c = 1.0 + less;
         travel += Vec3::new(c * delta.x + s * delta.z, delta.y, c * delta.z - s * delta.x);
-        heading += turn;
-        let (sin, cos) = sin_cos(f64::from(heading));
-        (s, c) = (sin as f32, cos as f32);
-        features[order - k] = [travel.x, travel.y, travel.z, s, (cos - 1.0) as f32];
+        // Turns are added by the sine and cosine of their sum, which keeps every digit of cos − 1.
+        (s, less) = (s + sin + s * cos_less_1 + less * sin, less + cos_less_1 + less * cos_less_1 - s * sin);
+        features[order - k] = [travel.x, travel.y, travel.z, s, less];
     }
 }

@@ -16,6 +16,7 @@ struct Frame {
     lit_cells: vec4f,              // of the ground where shadows fall: least x and z, size of a cell, reach of the rest
     centre: vec4f,             // of what is drawn
     picture: vec4f,            // width, height, 1/width, 1/height
+    texel_m: vec4f,            // x key map, y sky map
 }
 
 @group(0) @binding(0) var<uniform> frame: Frame;
@@ -40,7 +41,7 @@ fn key_light(q: vec3f, sharpest_m: f32, widest_m: f32, search_taps: i32, taps: i
         return 1.0;
     }
     let search = widest_m / frame.map_span_m.x;
-    let nearer = at.z - 0.002 / frame.map_span_m.y;
+    let nearer = at.z - max(0.002, 0.8 * frame.texel_m.x) / frame.map_span_m.y;
     // Four texels a look: a gather costs a software driver hardly more than one load.
     var blocked = 0.0;
     var blockers = 0.0;
@@ -57,7 +58,7 @@ fn key_light(q: vec3f, sharpest_m: f32, widest_m: f32, search_taps: i32, taps: i
         return 1.0;
     }
     let gap_m = (at.z - blocked / blockers) * frame.map_span_m.y;
-    let radius = clamp(gap_m * frame.key_direction.w, sharpest_m, widest_m) / frame.map_span_m.x;
+    let radius = clamp(gap_m * frame.key_direction.w, max(sharpest_m, frame.texel_m.x), max(widest_m, 1.5 * frame.texel_m.x)) / frame.map_span_m.x;
     var lit = 0.0;
     d = vec2f(1.0, 0.0);
     for (var i = 0; i < taps; i++) {
@@ -99,8 +100,11 @@ fn backdrop(uv: vec2f) -> vec3f {
     return wall * (1.0 - 0.55 * dot(from_centre, from_centre));
 }
 
-// Linear light as sRGB (IEC 61966-2-1).
+// Linear light as sRGB (IEC 61966-2-1), to half a level of 255: three roots cost a software driver far less than a power.
 fn encoded(light: vec3f) -> vec3f {
     let c = clamp(light, vec3f(0.0), vec3f(1.0));
-    return select(1.055 * pow(c, vec3f(1.0 / 2.4)) - 0.055, 12.92 * c, c <= vec3f(0.0031308));
+    let r = sqrt(c);
+    let q = sqrt(r);
+    let o = sqrt(q);
+    return max(12.92 * min(c, vec3f(0.0031308)), 0.585122381 * r + 0.783140355 * q - 0.368262736 * o);
 }

@@ -39,6 +39,8 @@ pub(super) struct MapView {
     pub span_m: f32,
     /// Metres per unit of depth.
     pub depth_m: f32,
+    /// Metres per texel.
+    pub texel_m: f32,
 }
 
 /// The orthographic view along `-towards` of the ball around `centre`, for a map of `size` texels.
@@ -64,6 +66,7 @@ pub(super) fn map_view(towards: Vec3, centre: Vec3, radius_m: f32, size: u32) ->
         map_from_world: map_from_clip * clip_from_world,
         span_m: 2.0 * radius,
         depth_m,
+        texel_m: texel,
     }
 }
 

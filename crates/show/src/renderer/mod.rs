@@ -6,8 +6,8 @@
 //! what a build machine has; so there are three passes over the meshes and nothing over the whole screen twice.
 //!
 //! **Passes.**
-//! 1. *Key map*, 1024²: depth from the key light, orthographic around what is drawn.
-//! 2. *Sky map*, 256²: depth from straight above. Looked into with a wide filter it tells how much of the sky a
+//! 1. *Key map*, 1024² (4096² for crowds): depth from the key light, orthographic around what is drawn.
+//! 2. *Sky map*, 256² (2048²): depth from straight above. Looked into with a wide filter it tells how much of the sky a
 //!    point sees, which stands in for ambient occlusion (under the chin, inside a skirt, around the feet).
 //! 3. *Main*, multisampled 4×, reversed depth: opaque items, the last of the scene first, because clothes come after
 //!    their body and what they hide then needs no shading; ground and wall where nothing else is; ghosts.
@@ -16,34 +16,48 @@
 //! **Depth consistency** (de Aguiar et al. 2010, §6.2) needs no pass of its own. An item with
 //! `depth_slack_m` is drawn in two halves, its back faces as they are and its front faces with their depth
 //! moved towards the eye by the slack, so the ordinary depth test discards a cloth fragment iff
-//! `d_cloth − slack > d_body`, whichever was drawn first. Body triangles that are always covered are left out by [`MeshHandle::without`].
+//! `d_cloth − slack > d_body`, whichever was drawn first. The paper prints `d_cloth + ε > d_body`, which would discard
+//! cloth that is rightly in front by less than ε; the text around it says what is done here. Body triangles that are
+//! always covered are left out by [`MeshHandle::without`]. Hands and whatever else may be in front of the cloth lead by the
+//! slack as well ([`Item::leading`](crate::Item::leading)), and are so compared with it as they are: the slack can then be
+//! as deep as a bad penetration without cloth ever swallowing a finger. What is covered casts no shadow on what covers it.
+//!
+//! **Crowds** are [`Flock`](crate::Flock)s: one indexed, instanced draw in which the vertex shader fetches each member's
+//! vertices from a storage buffer. A scene wider than 16 m gets larger maps and a ground whose pixels look up shadows
+//! themselves.
 //!
 //! **What stays on the device.** Triangles are uploaded when a [`MeshHandle`] is first seen and dropped with its
 //! last clone; vertices are written every frame into buffers that are reused. Nothing in the passes knows where
-//! the picture goes: a window only brings another colour view in place of `Targets::resolved_view`, a GPU crowd
-//! only another vertex entry point that reads positions where the crowd wrote them.
+//! the picture goes: a window only brings another colour view in place of `Targets::resolved_view`, a web page the same
+//! with its own device, a GPU crowd only its own buffers in place of those that `Meshes::upload_flock` fills.
 //!
 //! [`MeshHandle`]: crate::MeshHandle
 //! [`MeshHandle::without`]: crate::MeshHandle::without
 
 mod lights;
 mod pipelines;
+mod shape;
 mod targets;
 mod uniforms;
 mod upload;
 
-use crate::{Camera, Error, Image, Result, Scene};
+use crate::{Camera, Error, Image, Material, Result, Scene};
 use glam::Vec3;
 use lights::Rig;
 use pipelines::{Draw, Layer, Pipelines};
 use targets::Targets;
-use uniforms::{FrameUniform, ItemSlots, ItemUniform, frame_uniform, group, item_uniform, uniform};
-use upload::{Meshes, Uploaded};
+use uniforms::{
+    FrameUniform, ItemSlots, ItemUniform, flock_uniform, frame_uniform, group, item_uniform, uniform,
+};
+use upload::{Meshes, Uploaded, Vertices};
 
-/// Fine enough that a hem's shadow is a line: 2–3 mm a texel around one person.
-const KEY_MAP: u32 = 1024;
-/// Coarse on purpose: it is only ever looked at through a filter of several centimetres.
-const SKY_MAP: u32 = 256;
+/// Sides of the key map and the sky map around one person: a hem's shadow is a line at 2–3 mm a texel, and the sky is
+/// only ever looked at through a filter of several centimetres.
+const MAPS: [u32; 2] = [1024, 256];
+/// Around a crowd: 2 cm a texel over 80 m.
+const WIDE_MAPS: [u32; 2] = [4096, 2048];
+/// What is wider than this is a crowd.
+const WIDE_M: f32 = 8.0;
 /// Cells a side of the ground: 2–3 cm each around one person, finer than the softness of her shadow.
 const GROUND_CELLS: u32 = 128;
 
@@ -55,16 +69,25 @@ pub struct Renderer {
     pipelines: Pipelines,
     meshes: Meshes,
     targets: Option<Targets>,
-    key_map: wgpu::TextureView,
-    sky_map: wgpu::TextureView,
+    maps: Maps,
+    compare: wgpu::Sampler,
+    nearest: wgpu::Sampler,
     frame_buffer: wgpu::Buffer,
     key_buffer: wgpu::Buffer,
     sky_buffer: wgpu::Buffer,
-    frame_group: wgpu::BindGroup,
     key_group: wgpu::BindGroup,
     sky_group: wgpu::BindGroup,
     ground_indices: wgpu::Buffer,
+    wide_indices: wgpu::Buffer,
     items: ItemSlots,
+}
+
+/// The two shadow maps and the group that brings them to the shaders.
+struct Maps {
+    sides: [u32; 2],
+    key: wgpu::TextureView,
+    sky: wgpu::TextureView,
+    frame_group: wgpu::BindGroup,
 }
 
 /// One draw of the main pass.
@@ -72,6 +95,32 @@ struct Planned {
     draw: Draw,
     slot: usize,
     mesh: usize,
+}
+
+impl Maps {
+    fn new(
+        device: &wgpu::Device,
+        layout: &wgpu::BindGroupLayout,
+        sides: [u32; 2],
+        frame: &wgpu::Buffer,
+        [compare, nearest]: [&wgpu::Sampler; 2],
+    ) -> Self {
+        let most = device.limits().max_texture_dimension_2d;
+        let [key, sky] = [("key map", sides[0]), ("sky map", sides[1])]
+            .map(|(label, side)| shadow_map(device, label, side.min(most)));
+        let frame_group = group(
+            device,
+            layout,
+            &[
+                frame.as_entire_binding(),
+                wgpu::BindingResource::TextureView(&key),
+                wgpu::BindingResource::TextureView(&sky),
+                wgpu::BindingResource::Sampler(compare),
+                wgpu::BindingResource::Sampler(nearest),
+            ],
+        );
+        Self { sides, key, sky, frame_group }
+    }
 }
 
 impl Renderer {
@@ -114,8 +163,6 @@ impl Renderer {
 
     fn build(device: wgpu::Device, queue: wgpu::Queue, adapter: wgpu::AdapterInfo) -> Self {
         let pipelines = Pipelines::new(&device);
-        let key_map = shadow_map(&device, "key map", KEY_MAP);
-        let sky_map = shadow_map(&device, "sky map", SKY_MAP);
         let frame_buffer = uniform(&device, "frame", size_of::<FrameUniform>() as u64);
         let key_buffer = uniform(&device, "key", 64);
         let sky_buffer = uniform(&device, "sky", 64);
@@ -127,20 +174,11 @@ impl Renderer {
             ..Default::default()
         });
         let nearest = device.create_sampler(&wgpu::SamplerDescriptor::default());
-        let frame_group = group(
-            &device,
-            &pipelines.frame_layout,
-            &[
-                frame_buffer.as_entire_binding(),
-                wgpu::BindingResource::TextureView(&key_map),
-                wgpu::BindingResource::TextureView(&sky_map),
-                wgpu::BindingResource::Sampler(&compare),
-                wgpu::BindingResource::Sampler(&nearest),
-            ],
-        );
+        let maps = Maps::new(&device, &pipelines.frame_layout, MAPS, &frame_buffer, [&compare, &nearest]);
         let key_group = group(&device, &pipelines.light_layout, &[key_buffer.as_entire_binding()]);
         let sky_group = group(&device, &pipelines.light_layout, &[sky_buffer.as_entire_binding()]);
-        let ground_indices = ground_indices(&device, &queue);
+        let wide_indices = ground_indices(&device, &queue, 1);
+        let ground_indices = ground_indices(&device, &queue, GROUND_CELLS);
         let items = ItemSlots::new(&device, &pipelines.item_layout, 16);
         Self {
             device,
@@ -149,15 +187,16 @@ impl Renderer {
             pipelines,
             meshes: Meshes::default(),
             targets: None,
-            key_map,
-            sky_map,
+            maps,
+            compare,
+            nearest,
             frame_buffer,
             key_buffer,
             sky_buffer,
-            frame_group,
             key_group,
             sky_group,
             ground_indices,
+            wide_indices,
             items,
         }
     }
@@ -171,6 +210,9 @@ impl Renderer {
     pub fn draw(&mut self, scene: &Scene<'_>, camera: &Camera, width: u32, height: u32) -> Result<Image> {
         for (number, item) in scene.items.iter().enumerate() {
             item.check(number)?;
+        }
+        for (number, flock) in scene.flocks.iter().enumerate() {
+            flock.check(number)?;
         }
         camera.check()?;
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
@@ -199,11 +241,17 @@ impl Renderer {
         let (lo, hi) = scene.bounds();
         let centre = 0.5 * (lo + hi);
         let radius_m = (0.5 * (hi - lo).length()).max(0.05);
+        let sides = if radius_m > WIDE_M { WIDE_MAPS } else { MAPS };
+        if sides != self.maps.sides {
+            let samplers = [&self.compare, &self.nearest];
+            self.maps =
+                Maps::new(&self.device, &self.pipelines.frame_layout, sides, &self.frame_buffer, samplers);
+        }
         let rig = Rig::at(scene.light_azimuth_degrees.unwrap_or_else(|| camera.azimuth_degrees()));
-        let key = lights::map_view(rig.key, centre, radius_m, KEY_MAP);
+        let key = lights::map_view(rig.key, centre, radius_m, sides[0]);
         // From above only the plan of things counts, and the filter's reach around it.
         let plan_m = 0.5 * Vec3::new(hi.x - lo.x, 0.0, hi.z - lo.z).length() + 0.3;
-        let sky = lights::map_view(Vec3::Y, centre, plan_m.max(0.5 * (hi.y - lo.y)), SKY_MAP);
+        let sky = lights::map_view(Vec3::Y, centre, plan_m.max(0.5 * (hi.y - lo.y)), sides[1]);
         let frame = frame_uniform(scene, camera, (width, height), &rig, (&key, &sky), (lo, hi));
         self.queue.write_buffer(&self.frame_buffer, 0, bytemuck::bytes_of(&frame));
         self.queue.write_buffer(&self.key_buffer, 0, bytemuck::bytes_of(&key.clip_from_world));
@@ -220,32 +268,33 @@ impl Renderer {
             uploads.push(uploaded);
             let slot = uniforms.len();
             uniforms.push(item_uniform(item, 0.0));
-            let m = &item.material;
-            let plan = |list: &mut Vec<Planned>, cull, layer, slot| {
-                list.push(Planned { draw: Draw { cull, wire: m.wireframe, layer }, slot, mesh });
-            };
-            let cull = (!m.two_sided).then_some(wgpu::Face::Back);
-            if m.opacity < 1.0 {
-                plan(&mut ghosts, cull, Layer::GhostDepth, slot);
-                plan(&mut ghosts, cull, Layer::GhostColour, slot);
-                continue;
+            let plan = Plan { material: &item.material, slot, mesh, flock: false };
+            if plan.add(&mut opaque, &mut ghosts, &mut casting) {
+                uniforms.push(item_uniform(item, item.material.depth_slack_m));
             }
-            casting.push((slot, mesh));
-            if m.depth_slack_m > 0.0 {
-                uniforms.push(item_uniform(item, m.depth_slack_m));
-                if m.two_sided {
-                    plan(&mut opaque, Some(wgpu::Face::Front), Layer::Opaque, slot);
+        }
+        for flock in &scene.flocks {
+            let layout = &self.pipelines.flock_layout;
+            let parts = self.meshes.upload_flock(&self.device, &self.queue, layout, flock);
+            for uploaded in parts {
+                let plan = Plan {
+                    material: &flock.material,
+                    slot: uniforms.len(),
+                    mesh: uploads.len(),
+                    flock: true,
+                };
+                uploads.push(uploaded);
+                uniforms.push(flock_uniform(flock, 0.0));
+                if plan.add(&mut opaque, &mut ghosts, &mut casting) {
+                    uniforms.push(flock_uniform(flock, flock.material.depth_slack_m));
                 }
-                plan(&mut opaque, Some(wgpu::Face::Back), Layer::Opaque, slot + 1);
-            } else {
-                plan(&mut opaque, cull, Layer::Opaque, slot);
             }
         }
         self.items.write(&self.device, &self.queue, &self.pipelines.item_layout, &uniforms);
 
         let mut encoder = self.device.create_command_encoder(&Default::default());
-        self.map_pass(&mut encoder, &self.key_map, &self.key_group, &casting, &uploads);
-        self.map_pass(&mut encoder, &self.sky_map, &self.sky_group, &casting, &uploads);
+        self.map_pass(&mut encoder, &self.maps.key, &self.key_group, &casting, &uploads);
+        self.map_pass(&mut encoder, &self.maps.sky, &self.sky_group, &casting, &uploads);
         let planned: Vec<Planned> = opaque.into_iter().rev().chain(ghosts).collect();
         self.main_pass(&mut encoder, scene, &planned, &uploads);
         if let Some(targets) = &self.targets {
@@ -275,14 +324,24 @@ impl Renderer {
             }),
             ..Default::default()
         });
-        pass.set_pipeline(&self.pipelines.shadow);
         pass.set_bind_group(0, light, &[]);
         for &(slot, mesh) in casting {
             let mesh = &uploads[mesh];
             pass.set_bind_group(1, &self.items.group, &[self.items.offset(slot)]);
-            pass.set_vertex_buffer(0, mesh.vertices.slice(..));
             pass.set_index_buffer(mesh.indices.slice(..), wgpu::IndexFormat::Uint32);
-            pass.draw_indexed(0..mesh.index_count, 0, 0..1);
+            let members = match &mesh.vertices {
+                Vertices::One(vertices) => {
+                    pass.set_pipeline(&self.pipelines.shadow);
+                    pass.set_vertex_buffer(0, vertices.slice(..));
+                    1
+                }
+                Vertices::Many(group, members) => {
+                    pass.set_pipeline(&self.pipelines.shadow_flock);
+                    pass.set_bind_group(2, group, &[]);
+                    *members
+                }
+            };
+            pass.draw_indexed(0..mesh.index_count, 0, 0..members);
         }
     }
 
@@ -315,12 +374,16 @@ impl Renderer {
             }),
             ..Default::default()
         });
-        pass.set_bind_group(0, &self.frame_group, &[]);
+        pass.set_bind_group(0, &self.maps.frame_group, &[]);
         let ghosts_from = planned.iter().position(|p| p.draw.layer != Layer::Opaque).unwrap_or(planned.len());
         for planned in &planned[..ghosts_from] {
             self.pipelines.draw(&self.device, &mut pass, &self.items, planned, &uploads[planned.mesh]);
         }
-        if scene.ground.is_some() {
+        if scene.ground.is_some() && self.maps.sides == WIDE_MAPS {
+            pass.set_pipeline(&self.pipelines.ground_wide);
+            pass.set_index_buffer(self.wide_indices.slice(..), wgpu::IndexFormat::Uint32);
+            pass.draw_indexed(0..6, 0, 0..1);
+        } else if scene.ground.is_some() {
             pass.set_pipeline(&self.pipelines.ground);
             pass.set_index_buffer(self.ground_indices.slice(..), wgpu::IndexFormat::Uint32);
             pass.draw_indexed(0..6 * GROUND_CELLS * GROUND_CELLS, 0, 0..1);
@@ -344,27 +407,81 @@ impl Pipelines {
     ) {
         pass.set_pipeline(&self.surface(device, planned.draw));
         pass.set_bind_group(1, &items.group, &[items.offset(planned.slot)]);
+        let vertices = match &mesh.vertices {
+            Vertices::One(vertices) => vertices,
+            Vertices::Many(group, members) => {
+                pass.set_bind_group(2, group, &[]);
+                pass.set_index_buffer(mesh.indices.slice(..), wgpu::IndexFormat::Uint32);
+                pass.draw_indexed(0..mesh.index_count, 0, 0..*members);
+                return;
+            }
+        };
         if planned.draw.wire {
             let corners = group(
                 device,
                 &self.corners_layout,
-                &[mesh.indices.as_entire_binding(), mesh.vertices.as_entire_binding()],
+                &[mesh.indices.as_entire_binding(), vertices.as_entire_binding()],
             );
             pass.set_bind_group(2, &corners, &[]);
             pass.draw(0..mesh.index_count, 0..1);
         } else {
-            pass.set_vertex_buffer(0, mesh.vertices.slice(..));
+            pass.set_vertex_buffer(0, vertices.slice(..));
             pass.set_index_buffer(mesh.indices.slice(..), wgpu::IndexFormat::Uint32);
             pass.draw_indexed(0..mesh.index_count, 0, 0..1);
         }
     }
 }
 
-fn ground_indices(device: &wgpu::Device, queue: &wgpu::Queue) -> wgpu::Buffer {
-    let side = GROUND_CELLS + 1;
-    let mut indices = Vec::with_capacity(6 * (GROUND_CELLS * GROUND_CELLS) as usize);
-    for row in 0..GROUND_CELLS {
-        for column in 0..GROUND_CELLS {
+/// How an item or a flock is to be drawn; its first block is at `slot`.
+struct Plan<'a> {
+    material: &'a Material,
+    slot: usize,
+    mesh: usize,
+    flock: bool,
+}
+
+impl Plan<'_> {
+    /// Puts its draws into the lists; whether it needs a second block, the one with slack.
+    fn add(
+        &self,
+        opaque: &mut Vec<Planned>,
+        ghosts: &mut Vec<Planned>,
+        casting: &mut Vec<(usize, usize)>,
+    ) -> bool {
+        let m = self.material;
+        let plan = |cull, layer, slot| {
+            let draw = Draw { cull, wire: m.wireframe, flock: self.flock, layer };
+            Planned { draw, slot, mesh: self.mesh }
+        };
+        let cull = (!m.two_sided).then_some(wgpu::Face::Back);
+        if m.opacity < 1.0 {
+            ghosts.push(plan(cull, Layer::GhostDepth, self.slot));
+            ghosts.push(plan(cull, Layer::GhostColour, self.slot));
+            return false;
+        }
+        casting.push((self.slot, self.mesh));
+        if m.depth_slack_m <= 0.0 {
+            opaque.push(plan(cull, Layer::Opaque, self.slot));
+            return false;
+        }
+        if self.flock {
+            // Seen from afar the inside may go along: drawing a thousand garments once is what counts.
+            opaque.push(plan(cull, Layer::Opaque, self.slot + 1));
+            return true;
+        }
+        if m.two_sided {
+            opaque.push(plan(Some(wgpu::Face::Front), Layer::Opaque, self.slot));
+        }
+        opaque.push(plan(Some(wgpu::Face::Back), Layer::Opaque, self.slot + 1));
+        true
+    }
+}
+
+fn ground_indices(device: &wgpu::Device, queue: &wgpu::Queue, cells: u32) -> wgpu::Buffer {
+    let side = cells + 1;
+    let mut indices = Vec::with_capacity(6 * (cells * cells) as usize);
+    for row in 0..cells {
+        for column in 0..cells {
             let a = row * side + column;
             // Counter-clockwise from above; rows run along +Z, columns along +X.
             indices.extend([a, a + side, a + 1, a + 1, a + side, a + side + 1]);

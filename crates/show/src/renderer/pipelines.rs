@@ -15,6 +15,7 @@ pub(super) const STUDIO: &str = include_str!("studio.wgsl");
 pub(super) struct Draw {
     pub cull: Option<wgpu::Face>,
     pub wire: bool,
+    pub flock: bool,
     pub layer: Layer,
 }
 
@@ -31,12 +32,16 @@ pub(super) struct Pipelines {
     pub item_layout: wgpu::BindGroupLayout,
     pub light_layout: wgpu::BindGroupLayout,
     pub corners_layout: wgpu::BindGroupLayout,
+    pub flock_layout: wgpu::BindGroupLayout,
     pub shadow: wgpu::RenderPipeline,
+    pub shadow_flock: wgpu::RenderPipeline,
     pub backdrop: wgpu::RenderPipeline,
     pub ground: wgpu::RenderPipeline,
+    pub ground_wide: wgpu::RenderPipeline,
     surface_module: wgpu::ShaderModule,
     surface_layout: wgpu::PipelineLayout,
     wire_layout: wgpu::PipelineLayout,
+    flock_surface_layout: wgpu::PipelineLayout,
     surfaces: HashMap<Draw, wgpu::RenderPipeline>,
 }
 
@@ -94,6 +99,7 @@ impl Pipelines {
         let item_layout = group("item", &[(both, uniform(true))]);
         let light_layout = group("light", &[(S::VERTEX, uniform(false))]);
         let corners_layout = group("corners", &[(S::VERTEX, storage), (S::VERTEX, storage)]);
+        let flock_layout = group("flock", &[(S::VERTEX, storage); 4]);
 
         let layout = |label, groups: &[&wgpu::BindGroupLayout]| {
             let groups: Vec<_> = groups.iter().map(|g| Some(*g)).collect();
@@ -104,56 +110,78 @@ impl Pipelines {
             })
         };
         let shadow_layout = layout("shadow", &[&light_layout, &item_layout]);
+        let shadow_flock_layout = layout("shadow flock", &[&light_layout, &item_layout, &flock_layout]);
+        let flock_surface_layout = layout("flock", &[&frame_layout, &item_layout, &flock_layout]);
         let studio_layout = layout("studio", &[&frame_layout]);
         let surface_layout = layout("surface", &[&frame_layout, &item_layout]);
         let wire_layout = layout("wire", &[&frame_layout, &item_layout, &corners_layout]);
 
-        let shadow = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-            label: Some("shadow"),
-            layout: Some(&shadow_layout),
-            vertex: wgpu::VertexState {
-                module: &shadow_module,
-                entry_point: Some("vs_shadow"),
-                compilation_options: Default::default(),
-                buffers: &[Some(VERTEX_LAYOUT)],
-            },
-            // Cloth has no inside to hide behind, so both sides cast shadows.
-            primitive: wgpu::PrimitiveState::default(),
-            depth_stencil: Some(wgpu::DepthStencilState {
-                format: DEPTH,
-                depth_write_enabled: Some(true),
-                depth_compare: Some(wgpu::CompareFunction::Less),
-                stencil: Default::default(),
-                bias: wgpu::DepthBiasState { constant: 0, slope_scale: 1.0, clamp: 0.0 },
-            }),
-            multisample: Default::default(),
-            fragment: None,
-            multiview_mask: None,
-            cache: None,
-        });
+        let shadow = shadow_pipeline(device, &shadow_layout, &shadow_module, false);
+        let shadow_flock = shadow_pipeline(device, &shadow_flock_layout, &shadow_module, true);
         let backdrop = studio(device, &studio_layout, &studio_module, "backdrop");
         let ground = studio(device, &studio_layout, &studio_module, "ground");
+        let ground_wide = studio(device, &studio_layout, &studio_module, "ground_wide");
         Self {
             frame_layout,
             item_layout,
             light_layout,
             corners_layout,
+            flock_layout,
             shadow,
+            shadow_flock,
             backdrop,
             ground,
+            ground_wide,
             surface_module,
             surface_layout,
             wire_layout,
+            flock_surface_layout,
             surfaces: HashMap::new(),
         }
     }
 
     /// The pipeline for a kind of draw.
     pub fn surface(&mut self, device: &wgpu::Device, draw: Draw) -> wgpu::RenderPipeline {
-        let (module, plain, wire) = (&self.surface_module, &self.surface_layout, &self.wire_layout);
-        let make = || surface(device, module, if draw.wire { wire } else { plain }, draw);
+        let module = &self.surface_module;
+        let layout = match draw {
+            Draw { flock: true, .. } => &self.flock_surface_layout,
+            Draw { wire: true, .. } => &self.wire_layout,
+            _ => &self.surface_layout,
+        };
+        let make = || surface(device, module, layout, draw);
         self.surfaces.entry(draw).or_insert_with(make).clone()
     }
+}
+
+fn shadow_pipeline(
+    device: &wgpu::Device,
+    layout: &wgpu::PipelineLayout,
+    module: &wgpu::ShaderModule,
+    flock: bool,
+) -> wgpu::RenderPipeline {
+    device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+        label: Some("shadow"),
+        layout: Some(layout),
+        vertex: wgpu::VertexState {
+            module,
+            entry_point: Some(if flock { "vs_shadow_flock" } else { "vs_shadow" }),
+            compilation_options: Default::default(),
+            buffers: if flock { &[] } else { &[Some(VERTEX_LAYOUT)] },
+        },
+        // Cloth has no inside to hide behind, so both sides cast shadows.
+        primitive: wgpu::PrimitiveState::default(),
+        depth_stencil: Some(wgpu::DepthStencilState {
+            format: DEPTH,
+            depth_write_enabled: Some(true),
+            depth_compare: Some(wgpu::CompareFunction::Less),
+            stencil: Default::default(),
+            bias: wgpu::DepthBiasState { constant: 0, slope_scale: 1.0, clamp: 0.0 },
+        }),
+        multisample: Default::default(),
+        fragment: None,
+        multiview_mask: None,
+        cache: None,
+    })
 }
 
 fn surface(
@@ -162,8 +190,13 @@ fn surface(
     layout: &wgpu::PipelineLayout,
     draw: Draw,
 ) -> wgpu::RenderPipeline {
-    let vertex = if draw.wire { "vs_wire" } else { "vs_surface" };
-    let fragment = match (draw.layer, draw.wire) {
+    let wire = draw.wire && !draw.flock;
+    let vertex = match (draw.flock, wire) {
+        (true, _) => "vs_flock",
+        (_, true) => "vs_wire",
+        _ => "vs_surface",
+    };
+    let fragment = match (draw.layer, wire) {
         (Layer::GhostDepth, _) => "fs_nothing",
         (_, true) => "fs_wire",
         (_, false) => "fs_surface",
@@ -184,7 +217,7 @@ fn surface(
             module,
             entry_point: Some(vertex),
             compilation_options: Default::default(),
-            buffers: if draw.wire { &[] } else { &[Some(VERTEX_LAYOUT)] },
+            buffers: if wire || draw.flock { &[] } else { &[Some(VERTEX_LAYOUT)] },
         },
         primitive: wgpu::PrimitiveState { cull_mode: draw.cull, ..Default::default() },
         depth_stencil: Some(wgpu::DepthStencilState {
@@ -215,13 +248,13 @@ fn studio(
     module: &wgpu::ShaderModule,
     what: &str,
 ) -> wgpu::RenderPipeline {
-    let ground = what == "ground";
+    let ground = what != "backdrop";
     device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
         label: Some(what),
         layout: Some(layout),
         vertex: wgpu::VertexState {
             module,
-            entry_point: Some(if ground { "vs_ground" } else { "vs_backdrop" }),
+            entry_point: Some(&format!("vs_{what}")),
             compilation_options: Default::default(),
             buffers: &[],
         },
@@ -244,7 +277,7 @@ fn studio(
         multisample: wgpu::MultisampleState { count: SAMPLES, ..Default::default() },
         fragment: Some(wgpu::FragmentState {
             module,
-            entry_point: Some(if ground { "fs_ground" } else { "fs_backdrop" }),
+            entry_point: Some(&format!("fs_{what}")),
             compilation_options: Default::default(),
             targets: &[Some(wgpu::ColorTargetState {
                 format: COLOUR,

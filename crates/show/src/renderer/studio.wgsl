@@ -35,20 +35,43 @@ fn vs_ground(@builtin(vertex_index) index: u32) -> Varying {
     out.world = vec3f(at.x, frame.ground.x, at.y);
     out.clip = frame.clip_from_world * vec4f(out.world, 1.0);
     let p = out.world + vec3f(0.0, 0.004, 0.0);
-    out.light = vec2f(key_light(p, 1.2 * frame.lit_cells.z, 0.14, 20, 48), sky_light(p, 0.26, 72));
+    out.light = vec2f(key_light(p, 1.2 * frame.lit_cells.z, 0.14, 20, 32), sky_light(p, 0.26, 48));
+    return out;
+}
+
+// Under a crowd cells are wider than the shadow of a leg: there each pixel looks for itself.
+@vertex
+fn vs_ground_wide(@builtin(vertex_index) index: u32) -> Varying {
+    let corner = vec2f(f32(index % 2u), f32(index / 2u)) * 2.0 - 1.0;
+    var out: Varying;
+    let at = frame.centre.xz + corner * frame.lit_cells.w;
+    out.world = vec3f(at.x, frame.ground.x, at.y);
+    out.clip = frame.clip_from_world * vec4f(out.world, 1.0);
+    out.light = vec2f(1.0);
     return out;
 }
 
 @fragment
+fn fs_ground_wide(in: Varying) -> @location(0) vec4f {
+    let p = in.world + vec3f(0.0, 0.004, 0.0);
+    return floor_light(in, vec2f(key_light(p, 0.03, 0.10, 6, 16), sky_light(p, 0.24, 14)));
+}
+
+@fragment
 fn fs_ground(in: Varying) -> @location(0) vec4f {
+    return floor_light(in, in.light);
+}
+
+// `light`: share of the key light and of the sky that arrives.
+fn floor_light(in: Varying, light: vec2f) -> vec4f {
     let wall = backdrop(in.clip.xy * frame.picture.zw);
     let from_centre = length(in.world.xz - frame.centre.xz) / frame.ground.z;
     let near = 1.0 - smoothstep(0.45, 1.0, from_centre);
-    var shade = mix(0.56, 1.0, in.light.x) * mix(0.45, 1.0, in.light.y);
+    var shade = mix(0.56, 1.0, light.x) * mix(0.45, 1.0, light.y);
     // A pool of light around the subject.
     shade *= 1.0 + 0.05 * (1.0 - smoothstep(0.0, 0.8, from_centre));
     // Shadows are a little cooler than what the warm key light reaches.
-    let tint = mix(vec3f(0.975, 0.985, 1.0), vec3f(1.0), in.light.x);
+    let tint = mix(vec3f(0.975, 0.985, 1.0), vec3f(1.0), light.x);
     var colour = wall * mix(vec3f(1.0), shade * tint, near);
     if frame.ground.y > 0.0 {
         let line_at = in.world.xz / frame.ground.y;

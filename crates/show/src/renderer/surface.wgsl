@@ -6,6 +6,7 @@ struct Item {
     sheen: vec4f,       // w: 1 when two-sided
     finish: vec4f,      // roughness, specular, flatness, 1 when colours come per vertex
     depth: vec4f,       // x: depth slack in metres, y: 1 for a ghost
+    cloth: vec4f,       // x: strength of folds, y: width of the hem in metres, w: vertices of a flock's member
 }
 
 @group(1) @binding(0) var<uniform> item: Item;
@@ -14,6 +15,12 @@ struct Item {
 @group(2) @binding(0) var<storage, read> corners: array<u32>;
 @group(2) @binding(1) var<storage, read> vertices: array<f32>;
 
+// A flock: its members' vertices one after another, their colours, and what all share.
+@group(2) @binding(0) var<storage, read> member_positions: array<f32>;
+@group(2) @binding(1) var<storage, read> member_normals: array<f32>;
+@group(2) @binding(2) var<storage, read> member_colours: array<vec4f>;
+@group(2) @binding(3) var<storage, read> member_leads: array<f32>;
+
 struct Varying {
     @builtin(position) clip: vec4f,
     @location(0) world: vec3f,
@@ -21,25 +28,35 @@ struct Varying {
     @location(2) colour: vec3f,
     @location(3) corner: vec3f,
     @location(4) sky: vec2f,    // light from above on the outside and on the inside
+    @location(5) detail: vec2f, // depth of the fold, metres to the nearest open edge
 }
 
-fn placed(position: vec3f, normal: vec3f, colour: vec3f, corner: vec3f) -> Varying {
+fn outer_and_inner_sky(world: vec3f, n: vec3f, taps: i32) -> vec2f {
+    let outer = sky_light(world + 0.015 * n, 0.10, taps);
+    if item.sheen.w > 0.5 {
+        return vec2f(outer, sky_light(world - 0.015 * n, 0.10, taps));
+    }
+    return vec2f(outer);
+}
+
+// `detail` is the lead in metres, the depth of the fold and the distance to the nearest open edge.
+fn placed(position: vec3f, normal: vec3f, colour: vec3f, detail: vec3f, corner: vec3f, sky_taps: i32) -> Varying {
     var out: Varying;
     out.world = (item.world_from_item * vec4f(position, 1.0)).xyz;
     out.normal = (item.world_from_item * vec4f(normal, 0.0)).xyz;
     out.colour = mix(item.base.rgb, colour, item.finish.w);
     out.corner = corner;
+    out.detail = detail.yz;
     let n = normalize(out.normal + vec3f(0.0, 1e-6, 0.0));
-    out.sky.x = sky_light(out.world + 0.015 * n, 0.10, 14);
-    out.sky.y = out.sky.x;
-    if item.sheen.w > 0.5 {
-        out.sky.y = sky_light(out.world - 0.015 * n, 0.10, 14);
+    out.sky = vec2f(0.94);
+    if sky_taps > 0 {
+        out.sky = outer_and_inner_sky(out.world, n, sky_taps);
     }
     out.clip = frame.clip_from_world * vec4f(out.world, 1.0);
     // Depth is near / w with w the view depth in metres. Dividing by w - slack instead moves the surface towards
     // the eye for the depth test alone: the test becomes "discard iff d_cloth - slack > d_body"
-    // (de Aguiar et al. 2010, section 6.2).
-    out.clip.z *= out.clip.w / max(out.clip.w - item.depth.x, 0.5 * out.clip.w);
+    // (de Aguiar et al. 2010, section 6.2). A lead does the same for one vertex: what leads by the slack is compared as it is.
+    out.clip.z *= out.clip.w / max(out.clip.w - item.depth.x - detail.x, 0.5 * out.clip.w);
     return out;
 }
 
@@ -48,20 +65,36 @@ fn vs_surface(
     @location(0) position: vec3f,
     @location(1) normal: vec3f,
     @location(2) colour: vec3f,
+    @location(3) detail: vec3f,
 ) -> Varying {
-    return placed(position, normal, colour, vec3f(1.0));
+    return placed(position, normal, colour, detail, vec3f(1.0), 14);
 }
 
 @vertex
 fn vs_wire(@builtin(vertex_index) index: u32) -> Varying {
-    let v = 9u * corners[index];
+    let v = 12u * corners[index];
     var corner = vec3f(0.0);
     corner[index % 3u] = 1.0;
     return placed(
         vec3f(vertices[v], vertices[v + 1u], vertices[v + 2u]),
         vec3f(vertices[v + 3u], vertices[v + 4u], vertices[v + 5u]),
         vec3f(vertices[v + 6u], vertices[v + 7u], vertices[v + 8u]),
+        vec3f(vertices[v + 9u], vertices[v + 10u], vertices[v + 11u]),
         corner,
+        14,
+    );
+}
+
+@vertex
+fn vs_flock(@builtin(vertex_index) vertex: u32, @builtin(instance_index) member: u32) -> Varying {
+    let v = 3u * (member * u32(item.cloth.w) + vertex);
+    return placed(
+        vec3f(member_positions[v], member_positions[v + 1u], member_positions[v + 2u]),
+        vec3f(member_normals[v], member_normals[v + 1u], member_normals[v + 2u]),
+        member_colours[member].rgb,
+        vec3f(member_leads[vertex], 0.0, 1.0),
+        vec3f(1.0),
+        0,
     );
 }
 
@@ -110,13 +143,27 @@ fn shaded(in: Varying, front: bool) -> vec3f {
     var n = normalize(in.normal + vec3f(0.0, 1e-6, 0.0));
     var sky = in.sky.x;
     var inside = 1.0;
+    var fold = in.detail.x * item.cloth.x;
     if item.sheen.w > 0.5 && !front {
         n = -n;
         sky = in.sky.y;
         inside = 0.78;
+        fold = -fold;
     }
+    // The bottom of a fold sees less of the room, its crest a little more.
+    let open = 1.0 - 0.42 * smoothstep(0.0, 1.0, fold) + 0.10 * smoothstep(0.0, 1.0, -fold);
+    sky *= open;
     let roughness = clamp(item.finish.x, 0.08, 1.0);
-    let base = in.colour;
+    var base = in.colour;
+    if item.cloth.y > 0.0 {
+        // A row of stitches where the hem ends: a dark groove, gone where it is finer than a pixel.
+        let off = abs(in.detail.y - item.cloth.y);
+        let pixel = max(fwidth(in.detail.y), 1e-6);
+        let groove = 1.0 - smoothstep(0.0, max(0.0022, 1.2 * pixel), off);
+        base *= 1.0 - 0.34 * groove * clamp(0.004 / pixel, 0.0, 1.0);
+        // Turned-in cloth is double and catches more light.
+        base *= 1.0 + 0.05 * (1.0 - smoothstep(item.cloth.y - pixel, item.cloth.y, in.detail.y));
+    }
     let key = frame.key_direction.xyz;
     let fill = frame.fill_direction.xyz;
     let rim = frame.rim_direction.xyz;
@@ -126,9 +173,9 @@ fn shaded(in: Varying, front: bool) -> vec3f {
     var key_cos = max(towards_key * 0.9 + 0.1, 0.0);
     var lit = 0.0;
     if key_cos > 0.0 {
-        let off = 0.004 + 0.012 * (1.0 - clamp(towards_key, 0.0, 1.0));
-        lit = key_light(in.world + off * n, 0.006, 0.022, 4, 12);
-        key_cos *= lit;
+        let off = max(0.004, 1.2 * frame.texel_m.x) + 0.012 * (1.0 - clamp(towards_key, 0.0, 1.0));
+        lit = key_light(in.world + off * n, 0.006, 0.022, 4, 10);
+        key_cos *= lit * mix(1.0, open, 0.5);
     }
 
     let key_colour = vec3f(1.0, 0.965, 0.925) * 3.1;

@@ -2,7 +2,7 @@
 
 use super::GROUND_CELLS;
 use super::lights::{self, MapView, Rig};
-use crate::{Camera, Item, Scene};
+use crate::{Camera, Flock, Item, Material, Scene};
 use glam::{Mat4, Vec3, Vec4};
 
 /// `Frame` of `frame.wgsl`.
@@ -23,9 +23,10 @@ pub(super) struct FrameUniform {
     lit_cells: Vec4,
     centre: Vec4,
     picture: Vec4,
+    texel_m: Vec4,
 }
 
-/// `Item` of `surface.wgsl`; `shadow.wgsl` reads its first field.
+/// `Item` of `surface.wgsl`; `shadow.wgsl` reads its first fields.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 pub(super) struct ItemUniform {
@@ -34,6 +35,7 @@ pub(super) struct ItemUniform {
     sheen: Vec4,
     finish: Vec4,
     depth: Vec4,
+    cloth: Vec4,
 }
 
 /// One uniform buffer for the items of a frame, at dynamic offsets.
@@ -119,19 +121,35 @@ pub(super) fn frame_uniform(
         lit_cells,
         centre: centre.extend(radius_m),
         picture: Vec4::new(w, h, 1.0 / w, 1.0 / h),
+        texel_m: Vec4::new(key.texel_m, sky.texel_m, 0.0, 0.0),
     }
 }
 
 /// An item's block, moved towards the eye by `slack_m` for the depth test.
 pub(super) fn item_uniform(item: &Item<'_>, slack_m: f32) -> ItemUniform {
-    let m = &item.material;
-    let flag = |on: bool| if on { 1.0 } else { 0.0 };
     ItemUniform {
         world_from_item: Mat4::from(item.world_from_item),
+        ..block(&item.material, slack_m, item.leads_m, item.colours.is_some())
+    }
+}
+
+/// A flock's block; `w` of `cloth` tells its members apart in the buffers.
+pub(super) fn flock_uniform(flock: &Flock<'_>, slack_m: f32) -> ItemUniform {
+    let mut block = block(&flock.material, slack_m, flock.leads_m, true);
+    block.cloth.w = flock.vertices() as f32;
+    block
+}
+
+fn block(m: &Material, slack_m: f32, leads_m: Option<&[f32]>, coloured: bool) -> ItemUniform {
+    let flag = |on: bool| if on { 1.0 } else { 0.0 };
+    let worn_slack_m = leads_m.map_or(0.0, |leads| leads.iter().copied().fold(0.0, f32::max));
+    ItemUniform {
+        world_from_item: Mat4::IDENTITY,
         base: m.base.extend(m.opacity),
         sheen: m.sheen.extend(flag(m.two_sided)),
-        finish: Vec4::new(m.roughness, m.specular, m.flatness, flag(item.colours.is_some())),
-        depth: Vec4::new(slack_m, flag(m.opacity < 1.0), 0.0, 0.0),
+        finish: Vec4::new(m.roughness, m.specular, m.flatness, flag(coloured)),
+        depth: Vec4::new(slack_m, flag(m.opacity < 1.0), worn_slack_m, 0.0),
+        cloth: Vec4::new(m.folds, m.hem_m, 0.0, 0.0),
     }
 }
 

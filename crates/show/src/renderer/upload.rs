@@ -1,24 +1,28 @@
 //! Meshes on the device: triangles once, vertices every frame.
 
+use super::shape::{Drawn, Shape};
+use super::uniforms::group;
 use crate::scene::MeshInner;
-use crate::{Item, smooth_normals};
-use glam::Vec3;
+use crate::{Flock, Item, Member};
+use glam::{Vec3, Vec4};
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-/// One vertex as the shaders read it. `surface.wgsl` also reads it as nine floats.
+/// One vertex as the shaders read it. `surface.wgsl` also reads it as twelve floats.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 pub(super) struct Vertex {
     position: Vec3,
     normal: Vec3,
     colour: Vec3,
+    /// Metres by which the depth test sees it nearer, depth of the fold it lies in, metres to the nearest open edge.
+    detail: Vec3,
 }
 
 pub(super) const VERTEX_LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::VertexBufferLayout {
     array_stride: size_of::<Vertex>() as u64,
     step_mode: wgpu::VertexStepMode::Vertex,
-    attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Float32x3],
+    attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Float32x3, 3 => Float32x3],
 };
 
 /// An item's buffers for one frame.
@@ -26,11 +30,20 @@ pub(super) const VERTEX_LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::Vertex
 pub(super) struct Uploaded {
     pub indices: wgpu::Buffer,
     pub index_count: u32,
-    pub vertices: wgpu::Buffer,
+    pub vertices: Vertices,
+}
+
+/// Where an item's vertices are.
+#[derive(Clone)]
+pub(super) enum Vertices {
+    One(wgpu::Buffer),
+    /// A flock's, as the shaders' third group, and how many members it has.
+    Many(wgpu::BindGroup, u32),
 }
 
 struct Kept {
     of: Weak<MeshInner>,
+    shape: Shape,
     indices: wgpu::Buffer,
     /// A pool: one for each time the mesh occurs in a frame.
     vertices: Vec<wgpu::Buffer>,
@@ -40,8 +53,10 @@ struct Kept {
 /// The meshes a renderer has seen and whose handles still live.
 #[derive(Default)]
 pub(super) struct Meshes {
-    kept: HashMap<u64, Kept>,
+    /// By the mesh's number and whether it is drawn rounded.
+    kept: HashMap<(u64, bool), Kept>,
     scratch: Vec<Vertex>,
+    drawn: Drawn,
 }
 
 impl Meshes {
@@ -64,28 +79,42 @@ impl Meshes {
         if mesh.triangles.is_empty() {
             return None;
         }
-        let kept = self.kept.entry(mesh.id).or_insert_with(|| {
-            let bytes: &[u8] = bytemuck::cast_slice(&mesh.triangles);
+        let m = &item.material;
+        // Lines between vertices are where the vertices are.
+        let rounded = m.rounded && !m.wireframe;
+        let kept = self.kept.entry((mesh.id, rounded)).or_insert_with(|| {
+            let shape = Shape::new(&mesh.triangles, item.positions.len(), rounded);
+            let bytes: &[u8] = bytemuck::cast_slice(&shape.triangles);
             let usage = wgpu::BufferUsages::INDEX | wgpu::BufferUsages::STORAGE;
             let indices = buffer(device, "triangles", bytes.len(), usage);
             queue.write_buffer(&indices, 0, bytes);
-            Kept { of: Arc::downgrade(mesh), indices, vertices: Vec::new(), used: 0 }
+            Kept { of: Arc::downgrade(mesh), shape, indices, vertices: Vec::new(), used: 0 }
         });
 
-        let computed;
-        let normals = match item.normals {
-            Some(given) => given,
-            None => {
-                computed = smooth_normals(item.positions, &mesh.triangles);
-                &computed
-            }
-        };
+        let drawn = &mut self.drawn;
+        kept.shape.draw(item.positions, item.normals, &mesh.triangles, drawn);
+        if m.folds > 0.0 {
+            kept.shape.fold(drawn);
+        } else {
+            drawn.folds.clear();
+        }
+        let mean = |a: Vec3, b: Vec3| 0.5 * (a + b);
+        let colours = item.colours.map(|c| kept.shape.spread(c, mean));
+        let leads = item.leads_m.map(|l| kept.shape.spread(l, |a, b| 0.5 * (a + b)));
+        let to_edge_m = if m.hem_m > 0.0 { kept.shape.edge_distances_m(&drawn.positions) } else { &[] };
         self.scratch.clear();
-        self.scratch.extend(item.positions.iter().enumerate().map(|(v, &position)| Vertex {
-            position,
-            normal: normals[v],
-            colour: item.colours.map_or(Vec3::ONE, |c| c[v]),
-        }));
+        self.scratch.extend(drawn.positions.iter().zip(&drawn.normals).enumerate().map(
+            |(v, (&position, &normal))| Vertex {
+                position,
+                normal,
+                colour: colours.as_ref().map_or(Vec3::ONE, |c| c[v]),
+                detail: Vec3::new(
+                    leads.as_ref().map_or(0.0, |l| l[v]),
+                    drawn.folds.get(v).copied().unwrap_or(0.0),
+                    to_edge_m.get(v).copied().unwrap_or(1.0),
+                ),
+            },
+        ));
         let bytes: &[u8] = bytemuck::cast_slice(&self.scratch);
 
         let slot = kept.used;
@@ -99,9 +128,54 @@ impl Meshes {
         queue.write_buffer(&kept.vertices[slot], 0, bytes);
         Some(Uploaded {
             indices: kept.indices.clone(),
-            index_count: 3 * mesh.triangles.len() as u32,
-            vertices: kept.vertices[slot].clone(),
+            index_count: 3 * kept.shape.triangles.len() as u32,
+            vertices: Vertices::One(kept.vertices[slot].clone()),
         })
+    }
+
+    /// A flock's buffers, as many parts as the device's bindings need.
+    pub fn upload_flock(
+        &mut self,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        layout: &wgpu::BindGroupLayout,
+        flock: &Flock<'_>,
+    ) -> Vec<Uploaded> {
+        let count = flock.vertices();
+        if flock.mesh.triangles().is_empty() || count == 0 {
+            return Vec::new();
+        }
+        let bytes: &[u8] = bytemuck::cast_slice(flock.mesh.triangles());
+        let indices = buffer(device, "flock's triangles", bytes.len(), wgpu::BufferUsages::INDEX);
+        queue.write_buffer(&indices, 0, bytes);
+        let none = vec![0.0; count];
+        let leads: &[u8] = bytemuck::cast_slice(flock.leads_m.unwrap_or(&none));
+        let limits = device.limits();
+        let most_bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        let most = (most_bytes / (12 * count as u64)).max(1) as usize;
+        let stored = |label, bytes: &[u8]| {
+            let made = buffer(device, label, bytes.len(), wgpu::BufferUsages::STORAGE);
+            queue.write_buffer(&made, 0, bytes);
+            made
+        };
+        let mut parts = Vec::new();
+        for members in flock.members.chunks(most) {
+            let all = |of: for<'m> fn(&Member<'m>) -> &'m [Vec3]| -> Vec<Vec3> {
+                members.iter().flat_map(|m| of(m).iter().copied()).collect()
+            };
+            let positions = stored("positions", bytemuck::cast_slice(&all(|m| m.positions)));
+            let normals = stored("normals", bytemuck::cast_slice(&all(|m| m.normals)));
+            let colours: Vec<Vec4> = members.iter().map(|m| m.colour.extend(1.0)).collect();
+            let colours = stored("colours", bytemuck::cast_slice(&colours));
+            let leads = stored("leads", leads);
+            let buffers = [&positions, &normals, &colours, &leads].map(|b| b.as_entire_binding());
+            parts.push(Uploaded {
+                indices: indices.clone(),
+                index_count: 3 * flock.mesh.triangles().len() as u32,
+                vertices: Vertices::Many(group(device, layout, &buffers), members.len() as u32),
+            });
+        }
+        parts
     }
 }
 

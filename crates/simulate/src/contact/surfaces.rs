@@ -3,7 +3,7 @@
 use super::body::{BodySurface, Nearest};
 use super::collider::Collider;
 use super::constraint::Contact;
-use crate::scene::Scene;
+use crate::scene::{Sample, Scene};
 use crate::settings::Settings;
 use crate::state::State;
 use crate::step::Obstacles;
@@ -236,10 +236,11 @@ impl SurfaceContacts {
         let radius = if now.state.grips[s].touching { SEARCH_TOUCHING_M } else { SEARCH_M };
         let home = self.homes[s] as usize;
         let mut own: Option<(f64, DVec3)> = None;
+        let from_corners = if is_vertex { [0.0; 3] } else { sample.v.map(|v| x[v as usize].distance(y)) };
         for k in 0..self.parts {
             // The sample's own limb first.
             let part = if k == 0 { home } else { k - usize::from(k <= home) };
-            if !is_vertex && self.between(now, s, part, x) > keep + SPARE_M {
+            if !is_vertex && self.between(sample, &from_corners, part) > keep + SPARE_M {
                 continue;
             }
             let vertices = now.scene.len();
@@ -320,11 +321,10 @@ impl SurfaceContacts {
     }
 
     /// At least how far a sample between vertices is from a limb: distances change no faster than one moves.
-    fn between(&self, now: &Moment<'_>, s: usize, part: usize, x: &[DVec3]) -> f64 {
-        let sample = &now.scene.samples[s];
-        let y = sample.point(x);
-        let corner = |v: u32| self.clear[v as usize * self.parts + part] - x[v as usize].distance(y);
-        corner(sample.v[0]).max(corner(sample.v[1])).max(corner(sample.v[2]))
+    #[inline]
+    fn between(&self, sample: &Sample, from_corners: &[f64; 3], part: usize) -> f64 {
+        let corner = |k: usize| self.clear[sample.v[k] as usize * self.parts + part] - from_corners[k];
+        corner(0).max(corner(1)).max(corner(2))
     }
 
     /// Brings the contacts up to date with a later iterate: those that moved are measured again.

@@ -172,6 +172,12 @@ impl Turn {
         sum.x + sum.y + sum.z
     }
 
+    /// The gradients at the two vertices across, each with how far along the edge it stands.
+    #[inline]
+    pub fn across(&self) -> [(Vec3A, f32); 2] {
+        [(self.p, self.s), (self.q, self.t)]
+    }
+
     /// Its four gradients times `moment`.
     #[inline]
     pub fn forces(&self, moment: f32) -> [Vec3A; 4] {

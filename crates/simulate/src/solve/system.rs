@@ -7,7 +7,7 @@
 
 use super::cholesky::Cholesky;
 use crate::contact::constraint::Contact;
-use crate::energy::bending::Turn;
+use crate::energy::bending::{Hinge, Turn};
 use crate::scene::Scene;
 use glam::{DVec3, Mat3A, Vec3A};
 
@@ -32,8 +32,10 @@ pub struct System {
     pub bending_scale: f32,
     /// Sum of `m/β²` over vertices and axes.
     pub inertia: f32,
-    /// Whether bending couples vertices strongly enough to be multiplied; else only its diagonal blocks are.
+    /// Whether bending is strong enough to be multiplied as it is; else it is put into the blocks of the edges.
     bends: bool,
+    /// Per hinge the edges from the vertices across to its ends.
+    legs: Vec<[u32; 4]>,
     pushes: Vec<Push>,
     /// Inverse diagonal blocks with everything; zero for pinned vertices.
     preconditioner: Vec<Mat3A>,
@@ -71,6 +73,12 @@ impl System {
             hinge_diagonal: scene.bending.diagonal(),
             ..Self::default()
         };
+        let edge_of = |a: u32, b: u32| rows[a as usize].iter().find(|r| r.0 == b).map_or(u32::MAX, |r| r.1);
+        let legs = |h: &Hinge| {
+            let [a, b, c, d] = h.v;
+            [edge_of(c, a), edge_of(c, b), edge_of(d, a), edge_of(d, b)]
+        };
+        system.legs = scene.hinges.iter().map(legs).collect();
         for mut row in rows {
             row.sort_unstable();
             system.columns.extend(row.iter().map(|r| r.0));
@@ -167,25 +175,51 @@ impl System {
         }
     }
 
+    /// Puts weak bending into the blocks that are there: the vertex across moves against the foot of its height, and the square
+    /// of a mean is less than the mean of squares, so `(c − (1−s)a − sb)²` becomes `(1−s)(c−a)² + s(c−b)²`. It leaves
+    /// garments as free to fly as they are.
+    fn spread_bending(&mut self, scene: &Scene) {
+        for (k, hinge) in scene.hinges.iter().enumerate() {
+            let stiffness = self.hinge_diagonal[k] * self.bending_scale;
+            for (side, (g, along)) in self.turns[k].across().into_iter().enumerate() {
+                let block = outer(g * stiffness, g);
+                let along = along.clamp(0.0, 1.0);
+                let c = hinge.v[2 + side] as usize;
+                for (end, share) in [1.0 - along, along].into_iter().enumerate() {
+                    let part = block * share;
+                    self.diagonal[c] += part;
+                    self.diagonal[hinge.v[end] as usize] += part;
+                    if let Some(edge) = self.edges.get_mut(self.legs[k][2 * side + end] as usize) {
+                        *edge -= part;
+                    }
+                }
+            }
+        }
+    }
+
     /// Lays the blocks out by rows and makes the preconditioner.
     pub fn prepare(&mut self, scene: &Scene) {
+        let stiffness = |k: f32| k * self.bending_scale;
+        let bent: f32 = (self.turns.iter().zip(&self.hinge_diagonal))
+            .map(|(g, k)| stiffness(*k) * g.across().iter().map(|(g, _)| g.length_squared()).sum::<f32>())
+            .sum();
+        self.bends = bent > WEAK * self.inertia;
+        if !self.bends {
+            self.spread_bending(scene);
+        }
         for (block, &(e, transposed)) in self.blocks.iter_mut().zip(&self.sources) {
             let m = self.edges[e as usize];
             *block = if transposed { m.transpose() } else { m };
         }
         self.preconditioner.copy_from_slice(&self.diagonal);
-        let mut bent = 0.0;
-        for ((h, g), k) in scene.hinges.iter().zip(&self.turns).zip(&self.hinge_diagonal) {
-            let g = g.forces(1.0);
-            let k = k * self.bending_scale;
-            for i in 0..4 {
-                self.preconditioner[h.v[i] as usize] += outer(g[i] * k, g[i]);
-                bent += k * g[i].length_squared();
+        if self.bends {
+            for ((h, g), k) in scene.hinges.iter().zip(&self.turns).zip(&self.hinge_diagonal) {
+                let g = g.forces(1.0);
+                let k = k * self.bending_scale;
+                for i in 0..4 {
+                    self.preconditioner[h.v[i] as usize] += outer(g[i] * k, g[i]);
+                }
             }
-        }
-        self.bends = bent > WEAK * self.inertia;
-        if !self.bends {
-            self.diagonal.copy_from_slice(&self.preconditioner);
         }
         for c in &self.pushes {
             for k in 0..4 {
@@ -209,8 +243,8 @@ impl System {
     }
 }
 
-/// Bending below this share of inertia only slows a vertex, and multiplying it was half the time of a solve: thin cloth on a
-/// coarse mesh. Its forces are in the gradient as ever, so what is found is the same.
+/// Bending below this share of inertia is put into the blocks of the edges: multiplied as it is, it was half the time of a
+/// solve. Its forces are in the gradient as ever, so what is found is the same.
 const WEAK: f32 = 1.0;
 
 /// Less than this of a solution of order one is nothing; kept, it would decay into numbers that are slow to compute
