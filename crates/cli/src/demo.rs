@@ -59,8 +59,9 @@ pub fn run(args: &Args) -> Result<()> {
     let page = args.out.join("report.html");
     let next = summary::next(&args.out);
     let mut value = make(args, &plan, resumed, &page, &next).map_err(|e| {
-        let unwritable = e.chain().any(|c| matches!(c.downcast_ref(), Some(Error::Io { .. })));
-        if unwritable { e.context(GO_ON) } else { e }
+        // Simulating says it itself, with the name of the take.
+        let unwritable = e.chain().any(|c| c.is::<std::io::Error>());
+        if unwritable && !format!("{e:#}").contains(AGAIN) { e.context(format!("{GO_ON}{AGAIN}")) } else { e }
     })?;
     value["report"] = json!(page);
     if args.json {
@@ -71,7 +72,8 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-const GO_ON: &str = "the demo could not be finished (what is finished is kept: run the same command again)";
+const GO_ON: &str = "the demo could not be finished; what is finished is kept, make room and ";
+const AGAIN: &str = "run the same command again";
 
 /// Times the stages and says which one runs.
 struct Stages {
