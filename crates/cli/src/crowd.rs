@@ -1,6 +1,6 @@
 //! `toile crowd`: many garments at once, and what they cost.
 
-mod picture;
+pub mod picture;
 
 use crate::ask::{self, BadRequest};
 use anyhow::Result;
@@ -94,7 +94,7 @@ pub fn run(args: &Args) -> Result<()> {
     let clips: Vec<Clip> =
         ask::motions(&args.motion, &body)?.iter().map(|m| Clip::new(&body, &m.resampled(rate))).collect();
     if let Some(path) = &args.picture {
-        return picture::draw(path, args, &model, &body, &clips);
+        return picture::write(path, args, &model, &body, &clips);
     }
     let measured = measure(args, &model, &clips, rate)?;
     print(args, &model, rate, &measured);
@@ -102,13 +102,13 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 /// A motion as a crowd is fed it.
-struct Clip {
-    bones: Vec<Vec<Affine3A>>,
-    roots: Vec<RootFrame>,
+pub struct Clip {
+    pub bones: Vec<Vec<Affine3A>>,
+    pub roots: Vec<RootFrame>,
 }
 
 impl Clip {
-    fn new(body: &Body, motion: &Motion) -> Self {
+    pub fn new(body: &Body, motion: &Motion) -> Self {
         let bones = motion.poses.iter().map(|p| body.bones(p)).collect();
         Self { bones, roots: RootTrack::new(&motion.skeleton, &motion.poses).frames }
     }

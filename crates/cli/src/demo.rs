@@ -6,6 +6,7 @@ mod plan;
 mod summary;
 
 use crate::convert::write_dressed;
+use crate::crowd::{self, Clip};
 use crate::evaluate::{self, Gate};
 use crate::interrupt;
 use crate::picture::{Cloth, Studio, sheet};
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use toile_assets::write::{bvh, obj, write_atomically};
-use toile_assets::{Body, Error, Fabric, Garment, Model, Take, builtin};
+use toile_assets::{Body, Error, Fabric, Garment, Model, Motion, Take, builtin};
 use toile_learn::Settings;
 use toile_show::{Image, Material, MeshHandle, View, srgb};
 use toile_simulate::RecordSettings;
@@ -58,8 +59,9 @@ pub fn run(args: &Args) -> Result<()> {
     let page = args.out.join("report.html");
     let next = summary::next(&args.out);
     let mut value = make(args, &plan, resumed, &page, &next).map_err(|e| {
-        let unwritable = e.chain().any(|c| matches!(c.downcast_ref(), Some(Error::Io { .. })));
-        if unwritable { e.context(GO_ON) } else { e }
+        // Simulating says it itself, with the name of the take.
+        let unwritable = e.chain().any(|c| c.is::<std::io::Error>());
+        if unwritable && !format!("{e:#}").contains(AGAIN) { e.context(format!("{GO_ON}{AGAIN}")) } else { e }
     })?;
     value["report"] = json!(page);
     if args.json {
@@ -70,7 +72,8 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-const GO_ON: &str = "the demo could not be finished (what is finished is kept: run the same command again)";
+const GO_ON: &str = "the demo could not be finished; what is finished is kept, make room and ";
+const AGAIN: &str = "run the same command again";
 
 /// Times the stages and says which one runs.
 struct Stages {
@@ -104,7 +107,7 @@ fn make(args: &Args, plan: &Plan, resumed: bool, page: &Path, next: &str) -> Res
     let fabric = builtin::fabric(&garment.fabric)?;
     let mut studio = Studio::new(&body, View::ThreeQuarter, plan.pane[0], plan.pane[1], 0.0)?;
 
-    let wardrobe = stages.run("assets", || {
+    let mut pictures = stages.run("assets", || {
         write_example(&out.join("example"), &body, &garment, plan)?;
         write_wardrobe(out, &body, &mut studio, plan)
     })?;
@@ -118,7 +121,12 @@ fn make(args: &Args, plan: &Plan, resumed: bool, page: &Path, next: &str) -> Res
         Ok((evaluation, toile_learn::spectrum(&model, &unseen, &attachment)))
     })?;
     let crowd = stages.run("crowd", || {
-        cost::crowd(&model, &body, &plan.motions(true, &body.skeleton)?, plan.crowd, plan.crowd_secs)
+        let motions = plan.motions(true, &body.skeleton)?;
+        let image = crowd_picture(&model, &body, &motions, plan)?;
+        image.write_png(out.join("crowd.png"))?;
+        pictures
+            .insert(0, (vec![image], format!("{} of them, each learned garment on its own.", plan.crowd)));
+        cost::crowd(&model, &body, &motions, plan.crowd, plan.crowd_secs)
     })?;
     let film = stages.run("film", || {
         let red = film::round_up(evaluation.p95_cm);
@@ -157,7 +165,7 @@ fn make(args: &Args, plan: &Plan, resumed: bool, page: &Path, next: &str) -> Res
         evaluation: &evaluation,
         spectrum: spectrum.as_ref(),
         film: &film,
-        pictures: &wardrobe,
+        pictures: &pictures,
         next,
     };
     report::write(page, &story)?;
@@ -218,6 +226,12 @@ fn write_example(folder: &Path, body: &Body, garment: &Garment, plan: &Plan) -> 
     let walk = plan.motions(true, &body.skeleton)?.swap_remove(0);
     // Centimetres: what other programs expect of a BVH file.
     Ok(bvh::write_motion(&folder.join("walk.bvh"), &walk, 100.0)?)
+}
+
+fn crowd_picture(model: &Arc<Model>, body: &Body, motions: &[Motion], plan: &Plan) -> Result<Image> {
+    let clips: Vec<Clip> = motions.iter().map(|m| Clip::new(body, &m.resampled(model.fps))).collect();
+    let size = (4 * plan.pane[0], 9 * plan.pane[0] / 4);
+    Ok(crowd::picture::draw(plan.crowd, size, 1, model.fps, model, body, &clips)?.image)
 }
 
 /// The mannequin and the garments around it as GLB files with a walk, and one sheet of pictures.

@@ -152,7 +152,10 @@ fn page(story: &Story<'_>) -> Result<String> {
     if !story.pictures.is_empty() {
         page.section("Pictures");
         for (pictures, caption) in story.pictures {
-            page.gallery(pictures, caption)?;
+            match pictures.as_slice() {
+                [one] => page.image(one, caption)?,
+                several => page.gallery(several, caption)?,
+            };
         }
     }
     if !story.next.is_empty() {

@@ -12,7 +12,7 @@ use std::time::Instant;
 use toile_assets::{Body, Model, RootFrame};
 use toile_run::{Actor, Crowd, CrowdSettings, Instance};
 use toile_show::{
-    Camera, Flock, Item, Material, Member, MeshHandle, Renderer, Scene, smooth_normals, srgb, thinned,
+    Camera, Flock, Image, Item, Material, Member, MeshHandle, Renderer, Scene, smooth_normals, srgb, thinned,
     uncovered_m,
 };
 
@@ -71,15 +71,54 @@ impl Person<'_> {
     }
 }
 
+/// A picture of a crowd and what it cost.
+pub struct Drawn {
+    pub image: Image,
+    pub adapter: String,
+    /// Median of a step.
+    pub step_ms: f64,
+    pub skin_ms: f64,
+    pub draw_ms: f64,
+}
+
+/// Draws the crowd that the arguments ask for, and says what it cost.
+pub fn write(path: &Path, args: &Args, model: &Arc<Model>, body: &Body, clips: &[Clip]) -> Result<()> {
+    let rate = args.rate.unwrap_or(model.fps);
+    let drawn = draw(args.count, args.size, args.threads, rate, model, body, clips)?;
+    drawn.image.write_png(path)?;
+    let Drawn { adapter, step_ms, skin_ms, draw_ms, .. } = drawn;
+    if args.json {
+        let value = serde_json::json!({
+            "picture": path, "count": args.count, "adapter": adapter,
+            "step_ms": step_ms, "skin_ms": skin_ms, "draw_ms": draw_ms,
+        });
+        println!("{value}");
+    } else {
+        println!(
+            "{}: {} garments; stepped in {step_ms:.2} ms, bodies posed in {skin_ms:.0} ms, drawn in {draw_ms:.0} ms ({adapter})",
+            path.display(),
+            args.count,
+        );
+    }
+    Ok(())
+}
+
+/// A picture of `count` people, at the clips' `rate`.
 #[allow(clippy::disallowed_methods)] // what a frame costs is what is reported
-pub fn draw(path: &Path, args: &Args, model: &Arc<Model>, body: &Body, clips: &[Clip]) -> Result<()> {
-    let (width, height) = args.size;
+pub fn draw(
+    count: usize,
+    (width, height): (u32, u32),
+    threads: usize,
+    rate: f64,
+    model: &Arc<Model>,
+    body: &Body,
+    clips: &[Clip],
+) -> Result<Drawn> {
     let mut renderer = Renderer::new()?;
     let aspect = width as f32 / height as f32;
-    let people = people(args.count, aspect, clips);
+    let people = people(count, aspect, clips);
 
-    let mut crowd =
-        Crowd::new(CrowdSettings { threads: args.threads, normals: true, ..CrowdSettings::default() });
+    let mut crowd = Crowd::new(CrowdSettings { threads, normals: true, ..CrowdSettings::default() });
     let id = crowd.add_model(model.clone(), people.len())?;
     let instances: Vec<Instance> = people.iter().map(|_| crowd.add(id)).collect::<Result<_, _>>()?;
     let bar = progress::bar(BEFORE as u64 + 2, "walking");
@@ -96,7 +135,7 @@ pub fn draw(path: &Path, args: &Args, model: &Arc<Model>, body: &Body, clips: &[
             )?;
         }
         let begun = Instant::now();
-        crowd.step(1.0 / args.rate.unwrap_or(model.fps))?;
+        crowd.step(1.0 / rate)?;
         step_ms.push(begun.elapsed().as_secs_f64() * 1e3);
         bar.inc(1);
     }
@@ -162,24 +201,8 @@ pub fn draw(path: &Path, args: &Args, model: &Arc<Model>, body: &Body, clips: &[
     let image = renderer.draw(&scene, &camera, width, height)?;
     let draw_ms = begun.elapsed().as_secs_f64() * 1e3;
     bar.finish_and_clear();
-    image.write_png(path)?;
-
-    let step = step_ms[step_ms.len() / 2];
-    if args.json {
-        let value = serde_json::json!({
-            "picture": path, "count": people.len(), "adapter": renderer.adapter(),
-            "step_ms": step, "skin_ms": skin_ms, "draw_ms": draw_ms,
-        });
-        println!("{value}");
-    } else {
-        println!(
-            "{}: {} garments; stepped in {step:.2} ms, bodies posed in {skin_ms:.0} ms, drawn in {draw_ms:.0} ms ({})",
-            path.display(),
-            people.len(),
-            renderer.adapter()
-        );
-    }
-    Ok(())
+    let step_ms = step_ms[step_ms.len() / 2];
+    Ok(Drawn { image, adapter: renderer.adapter(), step_ms, skin_ms, draw_ms })
 }
 
 /// Some vertices of a person's body in the world, with their normals.

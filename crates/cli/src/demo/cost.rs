@@ -1,23 +1,18 @@
 //! What a thousand learned garments cost in a game.
 
+use crate::crowd::Clip;
 use anyhow::Result;
-use glam::{Affine3A, DVec3, Quat};
+use glam::{DVec3, Quat};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Instant;
-use toile_assets::{Body, Model, Motion, RootFrame, RootTrack};
+use toile_assets::{Body, Model, Motion, RootFrame};
 use toile_run::{Actor, Crowd, CrowdSettings, Instance};
 
 /// What games run at, Hz.
 const RATE: f64 = 60.0;
 /// Steps before the clock counts.
 const WARM: usize = 8;
-
-/// A motion as a crowd is fed it.
-struct Clip {
-    bones: Vec<Vec<Affine3A>>,
-    roots: Vec<RootFrame>,
-}
 
 /// Steps `count` garments on one core for some seconds; each is somewhere else in its clip.
 #[allow(clippy::disallowed_methods)] // what it costs is what is reported
@@ -28,12 +23,7 @@ pub fn crowd(
     count: usize,
     seconds: f64,
 ) -> Result<Value> {
-    let clip = |m: &Motion| {
-        let m = m.resampled(RATE);
-        let bones = m.poses.iter().map(|p| body.bones(p)).collect();
-        Clip { bones, roots: RootTrack::new(&m.skeleton, &m.poses).frames }
-    };
-    let clips: Vec<Clip> = motions.iter().map(clip).collect();
+    let clips: Vec<Clip> = motions.iter().map(|m| Clip::new(body, &m.resampled(RATE))).collect();
     let mut crowd = Crowd::new(CrowdSettings { threads: 1, ..CrowdSettings::default() });
     let id = crowd.add_model(model.clone(), count)?;
     let instances: Vec<Instance> = (0..count).map(|_| crowd.add(id)).collect::<Result<_, _>>()?;

@@ -14,6 +14,7 @@ const ABOUT: &str = "Made by `toile demo`; run it again with the same --out to g
 report.html   the whole story, film included; needs nothing else
 demo.json     every figure of it
 film.gif      the film alone
+crowd.png     a thousand of them
 dress.toile   the learned garment (another name where another garment was asked for)
 gate.toml     the limits it was held against
 takes/        the simulations it was learned from and judged on

@@ -90,7 +90,6 @@ impl Plan {
             wardrobe: &[],
             crowd: 64,
             crowd_secs: 0.1,
-            ..Self::full()
         }
     }
 

@@ -47,7 +47,7 @@ pub fn opening(page: &mut Page, value: &Value) {
         format!("{} windows of frames", figure(value, "windows", 0))
     };
     page.paragraph(&format!(
-        "The garment `{}` in {} was simulated on `{}`, and a linear model of its motion learned from {learned}. It was \
+        "The garment “{}” in {} was simulated on “{}”, and a linear model of its motion learned from {learned}. It was \
          then judged on {} that it was not trained on.",
         text(value, "garment"),
         text(value, "fabric"),
