@@ -80,9 +80,9 @@ pub struct Settings {
 
 impl Settings {
     /// For garments on bodies. Without a strain limit a dress is stretched by 20 to 30 % beside the armholes of a walking body,
-    /// with 0.05 by less than 10 %, at the same cost.
+    /// with 0.03 by less than 10 %, at the same cost.
     pub fn worn() -> Self {
-        Self { strain_limit: Some(0.05), ..Self::default() }
+        Self { strain_limit: Some(0.03), ..Self::default() }
     }
 }
 

@@ -160,8 +160,8 @@ pub fn standing(secs: f64) -> Result<Row> {
     let mut world = dressed.world.clone();
     ramp(&mut world, &dressed.body, &motion, &DrapeSettings::default())?;
     let bones = dressed.body.bones(&motion.poses[0]);
-    // Three seconds in which nothing is slowed by hand.
-    for _ in 0..(3.0 * FPS) as usize {
+    // Ten seconds in which nothing is slowed by hand: the last folds slide into place.
+    for _ in 0..(10.0 * FPS) as usize {
         world.step(&bones, 1.0 / FPS)?;
     }
     let settled = world.state.x.clone();

@@ -19,10 +19,10 @@ struct Cutting {
     above_knee: f64,
 }
 
-/// A dress with an A-line skirt, a quarter of a circle. Of a half circle down to the knee, the folds fall as they please: two walks
-/// that differ by a hair left such dresses 3.8 cm apart, and this one 1.5.
+/// A dress with an A-line skirt, less than a third of a circle. Of a half circle the folds fall as they please: two walks that
+/// differ by a hair left such dresses 3.8 cm apart, and this one 2.
 pub fn dress(form: &Form, vertices: usize) -> Result<Garment> {
-    sew(form, vertices, &Cutting { name: "dress", circle: 0.25, gather: 1.0, above_knee: 0.12 })
+    sew(form, vertices, &Cutting { name: "dress", circle: 0.3, gather: 1.0, above_knee: 0.06 })
 }
 
 /// A puffier dress: the skirt is gathered into the waist and wider.
