@@ -443,7 +443,8 @@ fn keep_apart(scene: &Scene, state: &State, ws: &mut Workspace, found_within: f6
         }
         ws.cloth.find(scene, &state.x, &ws.x, 2e-3);
     }
-    Err(Failure { cause: "cloth passes through cloth", vertex: 0 })
+    ws.cloth.suspect = true;
+    Ok(held)
 }
 
 /// Takes the iterate as the new state.
