@@ -202,7 +202,8 @@ pub fn substep(
     }
 
     if settings.self_contact {
-        report.held_back = keep_apart(scene, state, ws, reach + margin)?;
+        let last = h < settings.max_step_secs / LAST_CHANCE;
+        report.held_back = keep_apart(scene, state, ws, reach + margin, last)?;
     }
     take(scene, h, state, ws, &mut report);
     Ok(report)
@@ -385,6 +386,8 @@ impl Descent {
     }
 }
 
+/// Steps this many times smaller than usual are not cut again because of crossings.
+const LAST_CHANCE: f64 = 20.0;
 /// Share of its own motion in a step that Newton's iteration may leave undone.
 const RESTLESS: f64 = 0.04;
 /// Nothing is solved to less than this, m.
@@ -424,7 +427,16 @@ fn farthest(moves: &[DVec3]) -> (usize, f64) {
 }
 
 /// Continuous check of cloth against cloth from the start of the step to its end.
-fn keep_apart(scene: &Scene, state: &State, ws: &mut Workspace, found_within: f64) -> Result<u32, Failure> {
+///
+/// At its `last` chance a step is taken with what could not be kept apart, which is marked and comes apart again later: a
+/// take that ends there would be worse.
+fn keep_apart(
+    scene: &Scene,
+    state: &State,
+    ws: &mut Workspace,
+    found_within: f64,
+    last: bool,
+) -> Result<u32, Failure> {
     // Candidates were found for the guess; where the step ended farther from it than they allow for, anew.
     let strayed = (0..scene.len()).map(|i| ws.x[i].distance_squared(ws.guess[i])).fold(0.0, f64::max).sqrt();
     if strayed > 0.5 * found_within {
@@ -435,7 +447,7 @@ fn keep_apart(scene: &Scene, state: &State, ws: &mut Workspace, found_within: f6
     for _ in 0..8 {
         let (more, clean) = ws.cloth.hold_back(scene, &state.x, &mut ws.x);
         held += more;
-        if !clean {
+        if !clean && !last {
             return Err(Failure { cause: "cloth passes through cloth", vertex: 0 });
         }
         if more == 0 {
