@@ -30,6 +30,9 @@ pub struct Args {
     /// The garment, for the comparison with skinning; the model's own weights when not given
     #[arg(long)]
     garment: Option<String>,
+    /// Takes of the same clips made with `toile simulate --nudge 0.1`: how far the simulation itself can be foretold
+    #[arg(long)]
+    twins: Vec<PathBuf>,
     /// Limits that decide between pass and fail: a TOML file with tables `max` and `min` of the keys that --json prints
     #[arg(long)]
     gate: Option<PathBuf>,
@@ -99,6 +102,19 @@ pub fn run(args: &Args) -> Result<()> {
     };
     let evaluation = toile_learn::evaluate(&model, &takes, &attachment, Some(&body));
     let mut value = json(&evaluation);
+    let mut said = text(&evaluation);
+    if !args.twins.is_empty() {
+        let others = take_files(&args.twins)?.iter().map(|f| read_take(f)).collect::<Result<Vec<Take>>>()?;
+        let t = toile_learn::twins(&model, &takes, &others)?;
+        value["twins"] = json!({
+            "mean_cm": t.mean_cm, "after_stops_cm": number(t.after_stops_cm), "liveliness": t.liveliness,
+            "correlation": t.correlation, "pairs": t.pairs,
+        });
+        said.push_str(&format!(
+            "the simulation and its twin: {:.2} cm apart ({:.2} after stops), correlation {:.2}, over {} pairs\n",
+            t.mean_cm, t.after_stops_cm, t.correlation, t.pairs
+        ));
+    }
     value["bytes"] = json!(model.bytes());
     let checks = gate.map_or(Ok(Vec::new()), |g| g.checks(&value))?;
     let failed: Vec<String> = checks.iter().filter(|c| !c.pass).map(Check::words).collect();
@@ -116,7 +132,7 @@ pub fn run(args: &Args) -> Result<()> {
     if args.json {
         println!("{value}");
     } else {
-        print!("{}", text(&evaluation));
+        print!("{said}");
     }
     if !failed.is_empty() {
         anyhow::bail!("the gate is not passed:\n{}", failed.join("\n"));

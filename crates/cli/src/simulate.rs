@@ -50,6 +50,10 @@ pub struct Args {
     /// Freeze each motion at so many places and record the settling, too
     #[arg(long, default_value_t = 0)]
     stops: usize,
+    /// Push every vertex of the draped garment aside by so many millimetres first: a twin of the take, for
+    /// `toile evaluate --twins`
+    #[arg(long, default_value_t = 0.0, value_name = "MM")]
+    nudge: f64,
     /// Clips simulated at once; as many as there are cores when not given
     #[arg(long)]
     jobs: Option<usize>,
@@ -65,7 +69,10 @@ pub fn run(args: &Args) -> Result<()> {
     let body = ask::body(&args.body, None)?;
     let garment = ask::worn(&args.garment, &body, args.rest.into())?;
     let fabric = ask::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
-    let settings = RecordSettings::default();
+    if !(0.0..=10.0).contains(&args.nudge) {
+        return Err(BadRequest(format!("--nudge {}: 0 to 10 mm", args.nudge)).into());
+    }
+    let settings = RecordSettings { nudge_m: 1e-3 * args.nudge, ..RecordSettings::default() };
     let motions = whole(&body, ask::motions(&args.motion, &body)?, &settings, args.cut)?;
     let job = Job {
         body: &body,
@@ -301,6 +308,7 @@ impl Job<'_> {
         if halted() {
             return Err(Halted.into());
         }
+        world.nudge(self.settings.nudge_m);
         ramp(&mut world, self.body, motion, &self.settings.drape)
             .with_context(|| format!("clip {}, on the way to its first frame", motion.name))?;
         let mut go = |_: usize, _: usize| {

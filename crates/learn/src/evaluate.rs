@@ -338,7 +338,7 @@ pub(crate) fn project_body(model: &Model, take: &Take, f: usize) -> Vec<f32> {
     rows.map(|row| row.iter().zip(&centred).map(|(p, b)| f64::from(*p) * b).sum::<f64>() as f32).collect()
 }
 
-fn order_zero(model: &Model, x: &[f32]) -> Vec<f32> {
+pub(crate) fn order_zero(model: &Model, x: &[f32]) -> Vec<f32> {
     let rows = model.a0.chunks_exact(model.body_dims).zip(&model.bias0);
     rows.map(|(row, bias)| bias + row.iter().zip(x).map(|(a, x)| a * x).sum::<f32>()).collect()
 }

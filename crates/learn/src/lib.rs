@@ -25,6 +25,7 @@ mod settling;
 mod source;
 mod spectrum;
 mod train;
+mod twins;
 mod worst;
 
 pub use baseline::{Baselines, baselines};
@@ -35,4 +36,5 @@ pub use settling::Settling;
 pub use source::{TakeFiles, TakeSource};
 pub use spectrum::{Spectrum, spectrum};
 pub use train::{Lowered, Prepared, Training, Tried, train};
+pub use twins::{Twins, twins};
 pub use worst::{WorstCase, worst_case};

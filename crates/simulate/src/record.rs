@@ -24,6 +24,9 @@ pub struct RecordSettings {
     pub teleport_m: f32,
     /// Seconds that the motion stands still at its end of a stop take.
     pub stop_secs: f64,
+    /// How far every vertex of the draped garment is pushed aside before the motion begins, m: a twin of a take, to see
+    /// how much of it no model could foretell.
+    pub nudge_m: f64,
 }
 
 impl Default for RecordSettings {
@@ -34,6 +37,7 @@ impl Default for RecordSettings {
             fps: 30.0,
             teleport_m: 1.0,
             stop_secs: 2.0,
+            nudge_m: 0.0,
         }
     }
 }
@@ -73,6 +77,7 @@ pub fn record_with_branches(
 ) -> Result<(Take, Vec<Branch>)> {
     check_clip(body, motion, settings)?;
     let mut world = drape(body, garment, fabric, &settings.solver, &settings.drape)?;
+    world.nudge(settings.nudge_m);
     ramp(&mut world, body, motion, &settings.drape)?;
     record_from(&mut world, body, garment, motion, settings, keep, progress)
 }

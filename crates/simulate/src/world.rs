@@ -234,6 +234,19 @@ impl World {
         }
     }
 
+    /// Pushes every vertex by `by_m` in a direction of its own, the same in every run.
+    pub fn nudge(&mut self, by_m: f64) {
+        if by_m == 0.0 {
+            return;
+        }
+        let mut random = crate::lab::random::Random::new(1);
+        for (x, before) in self.state.x.iter_mut().zip(&mut self.state.x_before) {
+            let aside = by_m * random.vector().normalize_or(DVec3::X);
+            *x += aside;
+            *before += aside;
+        }
+    }
+
     /// Changes the state for a stored one of the same scene.
     pub fn restore(&mut self, state: &State, bones: &[Affine3A]) {
         self.state.clone_from(state);
