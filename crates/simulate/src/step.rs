@@ -42,7 +42,6 @@ pub struct Workspace {
     strain_before: Vec<membrane::Strain>,
     angles: Vec<f64>,
     angles_before: Vec<f64>,
-    angle_gradients: Vec<[DVec3; 4]>,
     moments: Vec<f64>,
     bent_from: bending::Datum,
     pub(crate) surfaces: SurfaceContacts,
@@ -56,7 +55,7 @@ pub struct Workspace {
 
 impl Workspace {
     /// Room for a scene whose cloth is at `x`.
-    pub fn new(scene: &Scene, x: &[DVec3], settings: &Settings) -> Self {
+    pub fn new(scene: &Scene, x: &[DVec3]) -> Self {
         let n = scene.len();
         let zero = || vec![DVec3::ZERO; n];
         Self {
@@ -73,13 +72,12 @@ impl Workspace {
             strain_before: vec![[0.0; 3]; scene.triangles.len()],
             angles: vec![0.0; scene.hinges.len()],
             angles_before: vec![0.0; scene.hinges.len()],
-            angle_gradients: vec![[DVec3::ZERO; 4]; scene.hinges.len()],
             moments: vec![0.0; scene.hinges.len()],
             bent_from: bending::Datum::default(),
             surfaces: SurfaceContacts::new(),
             contacts: Vec::new(),
             judged: Vec::new(),
-            system: System::new(scene, settings.factored_below),
+            system: System::new(scene),
             vectors: pcg::Vectors::new(n),
             cloth: ClothContact::new(scene, x),
         }
@@ -152,10 +150,11 @@ pub fn substep(
         if let Some(vertex) = ws.gradient.iter().position(|g| !g.is_finite()) {
             return Err(Failure { cause: "not finite", vertex });
         }
-        ws.system.prepare(scene);
+        ws.system.prepare(&scene.hinges, &scene.pinned);
         let solved = pcg::solve(
             &mut ws.system,
-            scene,
+            &scene.hinges,
+            &scene.bending,
             &ws.gradient,
             &mut ws.move_,
             settings.linear_tolerance,
@@ -168,7 +167,8 @@ pub fn substep(
         report.linear += steps as u32;
         report.newton += 1;
         let slope: f64 = ws.gradient.iter().zip(&ws.move_).map(|(g, p)| g.dot(*p)).sum();
-        ws.judged.clone_from(&ws.contacts);
+        // The next iterate finds its own.
+        std::mem::swap(&mut ws.judged, &mut ws.contacts);
         descent = Some(Descent { energy, slope, share: 1.0, left: 12 });
         for (try_, (x, m)) in ws.x_try.iter_mut().zip(ws.x.iter().zip(&ws.move_)) {
             *try_ = *x + *m;
@@ -189,6 +189,7 @@ pub fn substep(
             break;
         }
     }
+    std::mem::swap(&mut ws.judged, &mut ws.contacts);
     if let Some(mut d) = descent {
         // Not converged: the last move has to fall too.
         while !d.falls(potential(scene, settings, ws)) {
@@ -298,7 +299,7 @@ fn linearise(scene: &Scene, settings: &Settings, rate: f64, ws: &mut Workspace) 
         let air: Mat3A = (ws.damping[i] * (1.0 / ws.beta[i])).as_mat3().into();
         system.diagonal[i] = Mat3A::from_diagonal(Vec3A::splat(k as f32).into()) + air;
     }
-    system.edges.fill(Mat3A::ZERO);
+    system.clear();
     for (t, el) in scene.membrane.iter().enumerate() {
         let (e, g, b) = membrane::linearise(el, &ws.x, ws.strain_before[t], rate);
         energy += e;
@@ -307,22 +308,18 @@ fn linearise(scene: &Scene, settings: &Settings, rate: f64, ws: &mut Workspace) 
             ws.gradient[v] += g[k];
             system.diagonal[v] += b[k];
             let (e, reversed) = scene.triangle_edges[t][k];
-            system.edges[e as usize] += if reversed { b[3 + k].transpose() } else { b[3 + k] };
+            system.add_edge(e, reversed, &b[3 + k]);
         }
     }
-    for (k, hinge) in scene.hinges.iter().enumerate() {
-        let (theta, g, turn) = bending::angle_and_gradient(hinge, &ws.x, ws.angles_before[k]);
-        ws.angles[k] = theta;
-        ws.angle_gradients[k] = g;
-        system.turns[k] = turn;
-    }
+    let turns = &mut system.turns;
+    bending::angles_and_turns(&scene.hinges, &ws.x, &ws.angles_before, &mut ws.angles, turns);
     energy += ws.bent_from.energy_and_moments(&scene.bending, &ws.angles, &mut ws.moments);
-    for ((hinge, g), moment) in scene.hinges.iter().zip(&ws.angle_gradients).zip(&ws.moments) {
+    for ((hinge, turn), moment) in scene.hinges.iter().zip(&system.turns).zip(&ws.moments) {
+        let forces = turn.forces_exactly(*moment);
         for c in 0..4 {
-            ws.gradient[hinge.v[c] as usize] += g[c] * *moment;
+            ws.gradient[hinge.v[c] as usize] += forces[c];
         }
     }
-    system.clear_contacts();
     let mut pressed = 0.0;
     for c in &mut ws.contacts {
         pressed += constraint::energy(c, &ws.x);
@@ -351,9 +348,7 @@ fn potential(scene: &Scene, settings: &Settings, ws: &mut Workspace) -> f64 {
     for (el, before) in scene.membrane.iter().zip(&ws.strain_before) {
         energy += membrane::energy(el, x, *before, rate);
     }
-    for (k, hinge) in scene.hinges.iter().enumerate() {
-        ws.angles[k] = bending::angle(hinge, x, ws.angles_before[k]);
-    }
+    bending::angles(&scene.hinges, x, &ws.angles_before, &mut ws.angles);
     energy += ws.bent_from.energy_and_moments(&scene.bending, &ws.angles, &mut ws.moments);
     for c in &ws.contacts {
         energy += constraint::energy(c, x);
@@ -506,9 +501,7 @@ fn take(scene: &Scene, h: f64, state: &mut State, ws: &mut Workspace, report: &m
         // A multi-step velocity would read an impact as a bounce.
         state.v[i] = if touching[i] { (x - state.x_before[i]) / h } else { (x - ws.base[i]) / ws.beta[i] };
     }
-    for (k, hinge) in scene.hinges.iter().enumerate() {
-        state.angles[k] = bending::angle(hinge, &state.x, ws.angles_before[k]);
-    }
+    bending::angles(&scene.hinges, &state.x, &ws.angles_before, &mut state.angles);
     state.touching = touching;
     state.step_before_secs = h;
     state.secs += h;

@@ -54,7 +54,7 @@ impl World {
         }
         let holds: Vec<(u32, Hold)> =
             (0..scene.len()).filter(|&v| scene.pinned[v]).map(|v| (v as u32, Hold::Space(x[v]))).collect();
-        let workspace = Workspace::new(&scene, &x, &settings);
+        let workspace = Workspace::new(&scene, &x);
         let mut state = State::at_rest(x, scene.samples.len(), scene.hinges.len());
         for (angle, hinge) in state.angles.iter_mut().zip(&scene.hinges) {
             *angle = crate::energy::bending::angle(hinge, &state.x, 0.0);

@@ -1,37 +1,34 @@
-//! Preconditioned conjugate gradients.
+//! Conjugate gradients, preconditioned by a sweep down and up the vertices (symmetric Gauss–Seidel).
+//!
+//! With `A = L + I + Lᵀ + R` the preconditioner is `(I + L)(I + Lᵀ)`. Both factors are moved into the matrix, and what is
+//! iterated on is `(I + L)⁻¹ A (I + Lᵀ)⁻¹ p = t + (I + L)⁻¹ (p − t + R t)` with `t = (I + Lᵀ)⁻¹ p`: two triangular solves
+//! touch each block as often as one product with `A` does, so the preconditioner is free (Eisenstat 1981). It takes about
+//! half as many iterations as the diagonal blocks alone.
 
-use super::system::{NOTHING, System, single};
-use crate::scene::Scene;
+use super::system::{System, single, turned_times};
+use crate::energy::bending::{Hinge, Operator};
 use glam::{DVec3, Vec3A};
 
-/// Vectors of the iteration.
+/// Vectors of the iteration, in the order of the system's rows.
 #[derive(Clone, Debug, Default)]
 pub struct Vectors {
     x: Vec<Vec3A>,
     r: Vec<Vec3A>,
-    z: Vec<Vec3A>,
     p: Vec<Vec3A>,
-    ap: Vec<Vec3A>,
+    t: Vec<Vec3A>,
+    y: Vec<Vec3A>,
 }
 
 impl Vectors {
     /// Room for n vertices.
     pub fn new(n: usize) -> Self {
         let zero = || vec![Vec3A::ZERO; n];
-        Self { x: zero(), r: zero(), z: zero(), p: zero(), ap: zero() }
+        Self { x: zero(), r: zero(), p: zero(), t: zero(), y: zero() }
     }
 }
 
 /// Vertices whose products are summed in f32 before they are added in f64.
-const RUN: usize = 32;
-
-fn dot(a: &[Vec3A], b: &[Vec3A]) -> f64 {
-    let run = |(a, b): (&[Vec3A], &[Vec3A])| {
-        let sum: Vec3A = a.iter().zip(b).map(|(a, b)| *a * *b).sum();
-        f64::from(sum.x + sum.y + sum.z)
-    };
-    a.chunks(RUN).zip(b.chunks(RUN)).map(run).sum()
-}
+pub(super) const RUN: usize = 32;
 
 /// What f32 can resolve: asking for a smaller residual would only count iterations.
 const FINEST: f64 = 1e-5;
@@ -40,7 +37,8 @@ const FINEST: f64 = 1e-5;
 /// nothing where the matrix is not positive: then `x` is no direction to go in.
 pub fn solve(
     system: &mut System,
-    scene: &Scene,
+    hinges: &[Hinge],
+    bending: &Operator,
     g: &[DVec3],
     x: &mut [DVec3],
     tolerance: f64,
@@ -49,28 +47,28 @@ pub fn solve(
 ) -> Option<usize> {
     x.fill(DVec3::ZERO);
     // Scaled so that the smallest gradients are far from f32's own smallest numbers.
-    let largest =
-        g.iter().zip(&scene.pinned).filter(|g| !g.1).map(|g| g.0.abs().max_element()).fold(0.0, f64::max);
+    let largest = system.largest(g);
     if largest <= 0.0 {
         return Some(0);
     }
-    let scale = 1.0 / largest;
-    for i in 0..g.len() {
-        w.r[i] = if scene.pinned[i] { Vec3A::ZERO } else { single(g[i] * -scale) };
+    for (r, &v) in w.r.iter_mut().zip(&system.order) {
+        *r = system.diagonal[v as usize] * single(g[v as usize] * (-1.0 / largest));
     }
-    system.precondition(&w.r, &mut w.z);
+    system.forward(&mut w.r);
     w.x.fill(Vec3A::ZERO);
-    w.p.copy_from_slice(&w.z);
-    let mut rz = dot(&w.r, &w.z);
+    w.p.copy_from_slice(&w.r);
+    let mut rr = square(&w.r);
     let tolerance = tolerance.max(FINEST);
-    let stop = rz * tolerance * tolerance;
-    if rz.is_nan() || rz <= 0.0 {
+    let stop = rr * tolerance * tolerance;
+    if rr.is_nan() || rr <= 0.0 {
         return None;
     }
     let mut steps = max;
     for k in 1..=max {
-        system.multiply(scene, &w.p, &mut w.ap);
-        let pap = dot(&w.p, &w.ap);
+        w.t.copy_from_slice(&w.p);
+        system.backward(&mut w.t);
+        system.remainder(hinges, bending, &w.t, &mut w.y);
+        let pap = system.forward_from(&w.p, &w.t, &mut w.y);
         if pap.is_nan() || pap <= 0.0 {
             // What was found before is still a descent.
             if k == 1 {
@@ -79,26 +77,44 @@ pub fn solve(
             steps = k;
             break;
         }
-        let alpha = (rz / pap) as f32;
-        for i in 0..x.len() {
-            w.x[i] += w.p[i] * alpha;
-            w.r[i] -= w.ap[i] * alpha;
-        }
-        system.precondition(&w.r, &mut w.z);
-        let next = dot(&w.r, &w.z);
+        let next = advance(w, (rr / pap) as f32);
         if next <= stop {
             steps = k;
             break;
         }
-        let beta = (next / rz) as f32;
-        rz = next;
-        for i in 0..x.len() {
-            let p = w.z[i] + w.p[i] * beta;
-            w.p[i] = Vec3A::select(p.abs().cmpgt(Vec3A::splat(NOTHING)), p, Vec3A::ZERO);
+        let beta = (next / rr) as f32;
+        rr = next;
+        for (p, r) in w.p.iter_mut().zip(&w.r) {
+            *p = *r + *p * beta;
         }
     }
-    for (x, y) in x.iter_mut().zip(&w.x) {
-        *x = DVec3::new(f64::from(y.x), f64::from(y.y), f64::from(y.z)) * largest;
+    for (y, &v) in w.x.iter().zip(&system.order) {
+        let y = turned_times(&system.diagonal[v as usize], *y);
+        x[v as usize] = DVec3::new(f64::from(y.x), f64::from(y.y), f64::from(y.z)) * largest;
     }
     Some(steps)
+}
+
+/// Goes on by `alpha`; the square of the residual after it.
+fn advance(w: &mut Vectors, alpha: f32) -> f64 {
+    let mut sum = 0.0;
+    let runs = w.x.chunks_mut(RUN).zip(w.r.chunks_mut(RUN)).zip(w.t.chunks(RUN)).zip(w.y.chunks(RUN));
+    for (((x, r), t), y) in runs {
+        let mut run = Vec3A::ZERO;
+        for (((x, r), t), y) in x.iter_mut().zip(r).zip(t).zip(y) {
+            *x += *t * alpha;
+            *r -= (*t + *y) * alpha;
+            run += *r * *r;
+        }
+        sum += f64::from(run.x + run.y + run.z);
+    }
+    sum
+}
+
+fn square(a: &[Vec3A]) -> f64 {
+    let run = |a: &[Vec3A]| {
+        let sum: Vec3A = a.iter().map(|a| *a * *a).sum();
+        f64::from(sum.x + sum.y + sum.z)
+    };
+    a.chunks(RUN).map(run).sum()
 }
