@@ -32,7 +32,7 @@ pub struct Workspace {
     x: Vec<DVec3>,
     x_try: Vec<DVec3>,
     guess: Vec<DVec3>,
-    gradient: Vec<DVec3>,
+    pub(crate) gradient: Vec<DVec3>,
     move_: Vec<DVec3>,
     base: Vec<DVec3>,
     predicted: Vec<DVec3>,
@@ -41,14 +41,13 @@ pub struct Workspace {
     damping: Vec<DMat3>,
     strain_before: Vec<membrane::Strain>,
     angles: Vec<f64>,
-    angles_before: Vec<f64>,
     moments: Vec<f64>,
     bent_from: bending::Datum,
     pub(crate) surfaces: SurfaceContacts,
     contacts: Vec<Contact>,
     /// The contacts that the last move was made for.
     judged: Vec<Contact>,
-    system: System,
+    pub(crate) system: System,
     vectors: pcg::Vectors,
     pub(crate) cloth: ClothContact,
 }
@@ -71,7 +70,6 @@ impl Workspace {
             damping: vec![DMat3::ZERO; n],
             strain_before: vec![[0.0; 3]; scene.triangles.len()],
             angles: vec![0.0; scene.hinges.len()],
-            angles_before: vec![0.0; scene.hinges.len()],
             moments: vec![0.0; scene.hinges.len()],
             bent_from: bending::Datum::default(),
             surfaces: SurfaceContacts::new(),
@@ -128,7 +126,7 @@ pub fn substep(
     }
 
     let rate = scene.fabric.damping_secs / h;
-    ws.bent_from.set(&scene.bending, &scene.rest_angles, &ws.angles_before, rate);
+    ws.bent_from.set(&scene.bending, &scene.rest_angles, &state.angles, rate, &mut ws.moments);
     // What is left undone comes back as speed: cloth that moves little is solved the more tightly, or it never rests.
     let tolerance = (pace(scene, state) * h * RESTLESS).max(FINEST_M).min(settings.tolerance_m);
     let mut moved = f64::INFINITY;
@@ -139,7 +137,7 @@ pub fn substep(
         let energy = loop {
             let pressed: f64 = ws.judged.iter().map(|c| constraint::energy(c, &ws.x)).sum();
             find_contacts(scene, obstacles, settings, h, state, ws, iteration);
-            let (inner, outer) = linearise(scene, settings, rate, ws);
+            let (inner, outer) = linearise(scene, settings, rate, &state.angles, ws);
             // The matrix at the new point gives its energy for nothing: the move is judged here, against the contacts
             // it was made for, and shortened if the energy rose.
             match &mut descent {
@@ -192,7 +190,7 @@ pub fn substep(
     std::mem::swap(&mut ws.judged, &mut ws.contacts);
     if let Some(mut d) = descent {
         // Not converged: the last move has to fall too.
-        while !d.falls(potential(scene, settings, ws)) {
+        while !d.falls(potential(scene, settings, &state.angles, ws)) {
             d.shorten(ws);
         }
         moved *= d.share;
@@ -234,7 +232,6 @@ fn start_dissipation(scene: &Scene, settings: &Settings, h: f64, state: &State, 
     for (el, s) in scene.membrane.iter().zip(&mut ws.strain_before) {
         *s = el.strain(&state.x);
     }
-    ws.angles_before.copy_from_slice(&state.angles);
     ws.damping.fill(DMat3::ZERO);
     let half_density_drag = 0.5 * settings.air_density * scene.fabric.drag;
     if half_density_drag > 0.0 {
@@ -282,7 +279,13 @@ fn find_contacts(
 }
 
 /// Energy (without contacts and of contacts), gradient and Newton matrix at the iterate.
-fn linearise(scene: &Scene, settings: &Settings, rate: f64, ws: &mut Workspace) -> (f64, f64) {
+fn linearise(
+    scene: &Scene,
+    settings: &Settings,
+    rate: f64,
+    angles_before: &[f64],
+    ws: &mut Workspace,
+) -> (f64, f64) {
     let mut energy = 0.0;
     let system = &mut ws.system;
     system.bending_scale = (1.0 + rate) as f32;
@@ -312,7 +315,7 @@ fn linearise(scene: &Scene, settings: &Settings, rate: f64, ws: &mut Workspace) 
         }
     }
     let turns = &mut system.turns;
-    bending::angles_and_turns(&scene.hinges, &ws.x, &ws.angles_before, &mut ws.angles, turns);
+    bending::angles_and_turns(&scene.hinges, &ws.x, angles_before, &mut ws.angles, turns);
     energy += ws.bent_from.energy_and_moments(&scene.bending, &ws.angles, &mut ws.moments);
     for ((hinge, turn), moment) in scene.hinges.iter().zip(&system.turns).zip(&ws.moments) {
         let forces = turn.forces_exactly(*moment);
@@ -321,20 +324,20 @@ fn linearise(scene: &Scene, settings: &Settings, rate: f64, ws: &mut Workspace) 
         }
     }
     let mut pressed = 0.0;
-    for c in &mut ws.contacts {
+    for c in &ws.contacts {
         pressed += constraint::energy(c, &ws.x);
-        if let Some(g) = constraint::linearise(c, &ws.x) {
+        if let Some((g, m)) = constraint::linearise(c, &ws.x) {
             for k in 0..4 {
                 ws.gradient[c.v[k] as usize] += g * c.w[k];
             }
-            system.add_contact(c);
+            system.add_contact(c, &m);
         }
     }
     (energy, pressed)
 }
 
 /// The potential at the iterate.
-fn potential(scene: &Scene, settings: &Settings, ws: &mut Workspace) -> f64 {
+fn potential(scene: &Scene, settings: &Settings, angles_before: &[f64], ws: &mut Workspace) -> f64 {
     let rate = ws.bent_from.rate();
     let x = &ws.x;
     let mut energy = 0.0;
@@ -348,7 +351,7 @@ fn potential(scene: &Scene, settings: &Settings, ws: &mut Workspace) -> f64 {
     for (el, before) in scene.membrane.iter().zip(&ws.strain_before) {
         energy += membrane::energy(el, x, *before, rate);
     }
-    bending::angles(&scene.hinges, x, &ws.angles_before, &mut ws.angles);
+    bending::angles(&scene.hinges, x, angles_before, &mut ws.angles);
     energy += ws.bent_from.energy_and_moments(&scene.bending, &ws.angles, &mut ws.moments);
     for c in &ws.contacts {
         energy += constraint::energy(c, x);
@@ -501,7 +504,8 @@ fn take(scene: &Scene, h: f64, state: &mut State, ws: &mut Workspace, report: &m
         // A multi-step velocity would read an impact as a bounce.
         state.v[i] = if touching[i] { (x - state.x_before[i]) / h } else { (x - ws.base[i]) / ws.beta[i] };
     }
-    bending::angles(&scene.hinges, &state.x, &ws.angles_before, &mut state.angles);
+    bending::angles(&scene.hinges, &state.x, &state.angles, &mut ws.angles);
+    std::mem::swap(&mut state.angles, &mut ws.angles);
     state.touching = touching;
     state.step_before_secs = h;
     state.secs += h;

@@ -306,9 +306,8 @@ pub struct Jump {
 pub struct Operator {
     starts: Vec<u32>,
     columns: Vec<u32>,
-    values: Vec<f64>,
-    /// The same in single precision, for the linear solve.
-    singles: Vec<f32>,
+    /// Rounded once, so that energy and moments agree to the last bit of f64.
+    values: Vec<f32>,
 }
 
 impl Operator {
@@ -347,13 +346,12 @@ impl Operator {
         let largest = sums.iter().map(|s| s.2.abs()).fold(0.0, f64::max);
         for (i, j, value) in sums.into_iter().filter(|s| s.2.abs() > 1e-12 * largest) {
             op.columns.push(j);
-            op.values.push(value);
+            op.values.push(value as f32);
             op.starts[i as usize + 1] += 1;
         }
         for i in 0..hinges {
             op.starts[i + 1] += op.starts[i];
         }
-        op.singles = op.values.iter().map(|v| *v as f32).collect();
         op
     }
 
@@ -364,7 +362,7 @@ impl Operator {
 
     /// `out = K t` in single precision.
     pub fn apply_single(&self, t: &[f32], out: &mut [f32]) {
-        multiply(&self.starts, &self.columns, &self.singles, t, out);
+        multiply(&self.starts, &self.columns, &self.values, t, out);
     }
 
     /// The diagonal of `K`.
@@ -372,7 +370,7 @@ impl Operator {
         (0..self.starts.len() - 1)
             .map(|h| {
                 let range = self.starts[h] as usize..self.starts[h + 1] as usize;
-                range.filter(|&k| self.columns[k] as usize == h).map(|k| self.singles[k]).sum()
+                range.filter(|&k| self.columns[k] as usize == h).map(|k| self.values[k]).sum()
             })
             .collect()
     }
@@ -380,9 +378,9 @@ impl Operator {
 
 /// A sparse matrix times a vector.
 #[inline]
-fn multiply<T>(starts: &[u32], columns: &[u32], values: &[T], t: &[T], out: &mut [T])
+fn multiply<T>(starts: &[u32], columns: &[u32], values: &[f32], t: &[T], out: &mut [T])
 where
-    T: Copy + Default + std::ops::Mul<Output = T> + std::ops::Add<Output = T>,
+    T: Copy + Default + From<f32> + std::ops::Mul<Output = T> + std::ops::Add<Output = T>,
 {
     for (h, out) in out.iter_mut().enumerate() {
         let range = starts[h] as usize..starts[h + 1] as usize;
@@ -392,13 +390,13 @@ where
         let (c4, c1) = columns.as_chunks::<4>();
         let (v4, v1) = values.as_chunks::<4>();
         for (c, v) in c4.iter().zip(v4) {
-            sums[0] = sums[0] + v[0] * t[c[0] as usize];
-            sums[1] = sums[1] + v[1] * t[c[1] as usize];
-            sums[2] = sums[2] + v[2] * t[c[2] as usize];
-            sums[3] = sums[3] + v[3] * t[c[3] as usize];
+            sums[0] = sums[0] + T::from(v[0]) * t[c[0] as usize];
+            sums[1] = sums[1] + T::from(v[1]) * t[c[1] as usize];
+            sums[2] = sums[2] + T::from(v[2]) * t[c[2] as usize];
+            sums[3] = sums[3] + T::from(v[3]) * t[c[3] as usize];
         }
         for (c, v) in c1.iter().zip(v1) {
-            sums[0] = sums[0] + *v * t[*c as usize];
+            sums[0] = sums[0] + T::from(*v) * t[*c as usize];
         }
         *out = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
@@ -423,17 +421,17 @@ pub struct Datum {
     pull: Vec<f64>,
     /// `1 + r`.
     scale: f64,
-    angles: Vec<f64>,
 }
 
 impl Datum {
-    /// Takes the rest angles and the angles at the start of the step.
-    pub fn set(&mut self, op: &Operator, rest: &[f64], before: &[f64], rate: f64) {
+    /// Takes the rest angles and the angles at the start of the step; `scratch` is as long.
+    pub fn set(&mut self, op: &Operator, rest: &[f64], before: &[f64], rate: f64, scratch: &mut [f64]) {
         self.scale = 1.0 + rate;
-        self.angles.clear();
-        self.angles.extend(rest.iter().zip(before).map(|(r, b)| r + rate * b));
+        for ((s, r), b) in scratch.iter_mut().zip(rest).zip(before) {
+            *s = r + rate * b;
+        }
         self.pull.resize(rest.len(), 0.0);
-        op.apply(&self.angles, &mut self.pull);
+        op.apply(scratch, &mut self.pull);
     }
 
     /// `τ/h`.
@@ -513,10 +511,10 @@ mod tests {
         let el = Element { hinges: [0, 1, 2], k };
         let op = Operator::new(3, &[el], &[]);
         let mut datum = Datum::default();
-        datum.set(&op, &[0.0; 3], &[0.0; 3], 0.0);
+        datum.set(&op, &[0.0; 3], &[0.0; 3], 0.0, &mut [0.0; 3]);
         let e = datum.energy_and_moments(&op, &theta, &mut [0.0; 3]);
         assert!((e / energy(&op, &theta, &[0.0; 3], &[0.0; 3], 0.0) - 1.0).abs() < 1e-9);
         let expected = 0.5 * area * (2.0 * a * a + 2.0 * 6f64.sqrt() * b * b + 3.0 * c * c);
-        assert!((e / expected - 1.0).abs() < 1e-9, "{e} {expected}");
+        assert!((e / expected - 1.0).abs() < 1e-6, "{e} {expected}");
     }
 }

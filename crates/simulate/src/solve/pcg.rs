@@ -118,3 +118,128 @@ fn square(a: &[Vec3A]) -> f64 {
     };
     a.chunks(RUN).map(run).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contact::constraint::{Contact, NO_SAMPLE};
+    use crate::energy::bending;
+    use crate::lab::cloths::{Pattern, lay, plain, rectangle};
+    use crate::lab::random::Random;
+    use crate::scene::Scene;
+    use crate::settings::Settings;
+    use glam::{DMat3, Mat3A};
+
+    const HELD: usize = 3;
+
+    fn block(r: &mut Random) -> DMat3 {
+        DMat3::from_cols(r.vector(), r.vector(), r.vector())
+    }
+
+    fn contact(r: &mut Random, v: [u32; 4], w: [f64; 4], sample: u32) -> (Contact, DMat3) {
+        let a = block(r);
+        let c = Contact {
+            v,
+            w,
+            n: DVec3::Y,
+            offset: 0.0,
+            reach: 0.0,
+            k: 1.0,
+            anchor: DVec3::ZERO,
+            k_t: 1.0,
+            friction: 0.0,
+            limit: 0.0,
+            sample,
+        };
+        (c, a * a.transpose())
+    }
+
+    /// A system with everything in it, and the same as one dense matrix in f64.
+    fn system(r: &mut Random, scene: &Scene, bends: bool) -> (System, Vec<Vec<DMat3>>) {
+        let n = scene.len();
+        let mut dense = vec![vec![DMat3::ZERO; n]; n];
+        let mut system = System::new(scene);
+        system.clear();
+        let mut diagonal = vec![DMat3::IDENTITY; n];
+        for (e, edge) in scene.edges.iter().enumerate() {
+            let [a, b] = edge.map(|v| v as usize);
+            let m = block(r);
+            dense[a][b] = m;
+            dense[b][a] = m.transpose();
+            diagonal[a] += DMat3::IDENTITY * 2.0;
+            diagonal[b] += DMat3::IDENTITY * 2.0;
+            let reversed = r.signed() > 0.0;
+            let given = if reversed { m.transpose() } else { m };
+            system.add_edge(e as u32, reversed, &Mat3A::from(given.as_mat3()));
+        }
+        for v in 0..n {
+            dense[v][v] += diagonal[v];
+            system.diagonal[v] = diagonal[v].as_mat3().into();
+        }
+        let [a, b] = scene.edges[7];
+        for (c, m) in [
+            contact(r, [a, b, b, a], [0.5, 0.5, 0.0, 0.0], 0),
+            contact(r, [0, 12, 20, 24], [1.0, -0.3, -0.3, -0.4], NO_SAMPLE),
+        ] {
+            system.add_contact(&c, &m);
+            for i in 0..4 {
+                for j in 0..4 {
+                    dense[c.v[i] as usize][c.v[j] as usize] += m * (c.w[i] * c.w[j]);
+                }
+            }
+        }
+        system.inertia = 1e30;
+        if bends {
+            system.inertia = 0.0;
+            system.bending_scale = 1e4;
+            let x: Vec<DVec3> =
+                (0..n).map(|i| DVec3::new((i % 5) as f64, 0.0, (i / 5) as f64) + r.vector() * 0.3).collect();
+            let h = scene.hinges.len();
+            let (mut angles, near) = (vec![0.0; h], vec![0.0; h]);
+            bending::angles_and_turns(&scene.hinges, &x, &near, &mut angles, &mut system.turns);
+            let slopes: Vec<[DVec3; 4]> =
+                scene.hinges.iter().map(|h| bending::angle_and_gradient(h, &x, 0.0).1).collect();
+            for k in 0..h {
+                let (mut unit, mut column) = (vec![0.0; h], vec![0.0; h]);
+                unit[k] = 1e4;
+                scene.bending.apply(&unit, &mut column);
+                for (l, stiffness) in column.into_iter().enumerate().filter(|c| c.1 != 0.0) {
+                    for i in 0..4 {
+                        for j in 0..4 {
+                            let (a, b) = (slopes[l][i] * stiffness, slopes[k][j]);
+                            let (p, q) = (scene.hinges[l].v[i] as usize, scene.hinges[k].v[j] as usize);
+                            dense[p][q] += DMat3::from_cols(a * b.x, a * b.y, a * b.z);
+                        }
+                    }
+                }
+            }
+        }
+        system.prepare(&scene.hinges, &scene.pinned);
+        (system, dense)
+    }
+
+    #[test]
+    fn it_solves_blocks_contacts_and_bending() {
+        let mut r = Random::new(31);
+        let settings = Settings::default();
+        let (mesh, rest) = rectangle(0.1, 0.1, 4, 4, Pattern::Jittered);
+        let mut scene = Scene::new(&mesh, &rest, &plain(), &settings).unwrap();
+        scene.pinned[HELD] = true;
+        assert_eq!(lay(&mesh, 0.0).len(), 25);
+        for round in 0..20 {
+            let bends = round % 2 == 1;
+            let (mut system, dense) = system(&mut r, &scene, bends);
+            let g: Vec<DVec3> = (0..25).map(|_| r.vector()).collect();
+            let mut x = vec![DVec3::ZERO; 25];
+            let mut vectors = Vectors::new(25);
+            let steps =
+                solve(&mut system, &scene.hinges, &scene.bending, &g, &mut x, 1e-5, 500, &mut vectors);
+            assert!(steps.is_some_and(|s| s < 500), "round {round}: {steps:?}");
+            for i in (0..25).filter(|i| *i != HELD) {
+                let off = g[i] + (0..25).map(|j| dense[i][j] * x[j]).sum::<DVec3>();
+                assert!(off.length() < 2e-3, "round {round}, vertex {i}: {off}");
+            }
+            assert_eq!(x[HELD], DVec3::ZERO);
+        }
+    }
+}

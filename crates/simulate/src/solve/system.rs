@@ -12,7 +12,7 @@ use super::pcg::RUN;
 use crate::contact::constraint::{Contact, NO_SAMPLE};
 use crate::energy::bending::{Hinge, Operator, Turn};
 use crate::scene::Scene;
-use glam::{DVec3, Mat3A, Vec3A};
+use glam::{DMat3, DVec3, Mat3A, Vec3A};
 
 /// A contact that pushes: vertices, weights and the second derivative by its point.
 #[derive(Clone, Copy, Debug)]
@@ -127,9 +127,10 @@ impl System {
         self.blocks[slot as usize / 2] += if turned { block.transpose() } else { *block };
     }
 
-    /// Adds a contact that pushes. One with a body couples only vertices that the mesh couples too.
-    pub fn add_contact(&mut self, c: &Contact) {
-        let push = Push { v: c.v, w: c.w.map(|w| w as f32), m: c.m.as_mat3().into() };
+    /// Adds a contact that pushes, with its second derivative. One with a body couples only vertices that the mesh couples
+    /// too.
+    pub fn add_contact(&mut self, c: &Contact, m: &DMat3) {
+        let push = Push { v: c.v, w: c.w.map(|w| w as f32), m: m.as_mat3().into() };
         for (&v, w) in push.v.iter().zip(push.w) {
             if w != 0.0 {
                 self.diagonal[v as usize] += push.m * (w * w);
@@ -200,6 +201,45 @@ impl System {
                 *block = times(&left, &times(block, &right));
             }
         }
+    }
+
+    /// What is solved, entry by entry on and below the diagonal, for other solvers to be measured against: `(row, column,
+    /// value)`, where contacts repeat entries. None where bending is multiplied.
+    pub fn entries(&self) -> Option<Vec<(usize, usize, f32)>> {
+        if self.bends {
+            return None;
+        }
+        let mut entries: Vec<(usize, usize, f32)> = (0..3 * self.order.len()).map(|i| (i, i, 1.0)).collect();
+        let mut add = |row: usize, column: usize, m: Mat3A| {
+            for (c, values) in m.to_cols_array_2d().into_iter().enumerate() {
+                entries.extend((0..3).map(|r| (3 * row + r, 3 * column + c, values[r])));
+            }
+        };
+        for i in 0..self.order.len() {
+            let range = self.starts[i] as usize..self.starts[i + 1] as usize;
+            for (m, &j) in self.blocks[range.clone()].iter().zip(&self.columns[range]) {
+                add(i, j as usize, *m);
+            }
+        }
+        for c in &self.pushes {
+            for (&a, wa) in c.v.iter().zip(c.w) {
+                for (&b, wb) in c.v.iter().zip(c.w) {
+                    let (i, j) = (self.row[a as usize], self.row[b as usize]);
+                    if i > j {
+                        let right = self.diagonal[b as usize].transpose();
+                        let m = times(&self.diagonal[a as usize], &times(&(c.m * (wa * wb)), &right));
+                        add(i as usize, j as usize, m);
+                    }
+                }
+            }
+        }
+        Some(entries)
+    }
+
+    /// The right side that belongs to [`System::entries`].
+    pub fn right_side(&self, g: &[DVec3]) -> Vec<f32> {
+        let part = |&v: &u32| (self.diagonal[v as usize] * single(-g[v as usize])).to_array();
+        self.order.iter().flat_map(part).collect()
     }
 
     /// The largest component of a gradient that counts.
