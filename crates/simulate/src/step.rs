@@ -9,6 +9,7 @@ use crate::contact::body::BodySurface;
 use crate::contact::cloth::ClothContact;
 use crate::contact::constraint::{self, Contact};
 use crate::contact::surfaces::{self, SurfaceContacts};
+use crate::energy::membrane_lanes::{self, Four};
 use crate::energy::{air, bending, membrane};
 use crate::report::StepReport;
 use crate::scene::Scene;
@@ -303,17 +304,7 @@ fn linearise(
         system.diagonal[i] = Mat3A::from_diagonal(Vec3A::splat(k as f32).into()) + air;
     }
     system.clear();
-    for (t, el) in scene.membrane.iter().enumerate() {
-        let (e, g, b) = membrane::linearise(el, &ws.x, ws.strain_before[t], rate);
-        energy += e;
-        for k in 0..3 {
-            let v = el.v[k] as usize;
-            ws.gradient[v] += g[k];
-            system.diagonal[v] += b[k];
-            let (e, reversed) = scene.triangle_edges[t][k];
-            system.add_edge(e, reversed, &b[3 + k]);
-        }
-    }
+    energy += stretch(scene, rate, &ws.x, &ws.strain_before, &mut ws.gradient, system);
     let turns = &mut system.turns;
     bending::angles_and_turns(&scene.hinges, &ws.x, angles_before, &mut ws.angles, turns);
     energy += ws.bent_from.energy_and_moments(&scene.bending, &ws.angles, &mut ws.moments);
@@ -334,6 +325,45 @@ fn linearise(
         }
     }
     (energy, pressed)
+}
+
+/// Adds stretch and shear to gradient and matrix, four triangles at once where it can; returns the energy.
+fn stretch(
+    scene: &Scene,
+    rate: f64,
+    x: &[DVec3],
+    before: &[membrane::Strain],
+    gradient: &mut [DVec3],
+    system: &mut System,
+) -> f64 {
+    let mut energy = 0.0;
+    let mut add = |t: usize, g: &[DVec3; 3], b: &[Mat3A; 6]| {
+        for k in 0..3 {
+            let v = scene.triangles[t][k] as usize;
+            gradient[v] += g[k];
+            system.diagonal[v] += b[k];
+            let (e, reversed) = scene.triangle_edges[t][k];
+            system.add_edge(e, reversed, &b[3 + k]);
+        }
+    };
+    let mut four = Four::default();
+    for (first, (els, before)) in scene.membrane.chunks(4).zip(before.chunks(4)).enumerate() {
+        if let (Some(els), Some(before)) = (els.as_array(), before.as_array())
+            && membrane_lanes::linearise(els, x, before, rate, &mut four)
+        {
+            energy += four.energy;
+            for k in 0..4 {
+                add(4 * first + k, &four.gradients[k], &four.blocks[k]);
+            }
+            continue;
+        }
+        for (k, (el, before)) in els.iter().zip(before).enumerate() {
+            let (e, g, b) = membrane::linearise(el, x, *before, rate);
+            energy += e;
+            add(4 * first + k, &g, &b);
+        }
+    }
+    energy
 }
 
 /// The potential at the iterate.

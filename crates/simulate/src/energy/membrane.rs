@@ -122,7 +122,7 @@ impl Element {
     /// Energy (J), stress times area, and the stiffness along weft and warp, between them and in shear. The strain-rate
     /// part has `rate`, which is τ/h, and `before`, the strain at the start of the step, whose stiffness it takes.
     #[inline(always)]
-    fn response(&self, e: Strain, before: Strain, rate: f64) -> (f64, Strain, [f64; 4]) {
+    pub(super) fn response(&self, e: Strain, before: Strain, rate: f64) -> (f64, Strain, [f64; 4]) {
         let (c, d) = (self.tangent(e), self.tangent(before));
         let change = [e[0] - before[0], e[1] - before[1], e[2] - before[2]];
         let part = |c: [f64; 3], e: Strain| {

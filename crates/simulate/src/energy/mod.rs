@@ -4,3 +4,4 @@ pub mod air;
 pub mod arctangent;
 pub mod bending;
 pub mod membrane;
+pub mod membrane_lanes;

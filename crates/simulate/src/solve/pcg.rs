@@ -5,7 +5,7 @@
 //! touch each block as often as one product with `A` does, so the preconditioner is free (Eisenstat 1981). It takes about
 //! half as many iterations as the diagonal blocks alone.
 
-use super::system::{System, single, turned_times};
+use super::system::{System, single, something, turned_times};
 use crate::energy::bending::{Hinge, Operator};
 use glam::{DVec3, Vec3A};
 
@@ -77,7 +77,7 @@ pub fn solve(
             steps = k;
             break;
         }
-        let next = advance(w, (rr / pap) as f32);
+        let next = advance(w, (rr / pap) as f32, system.whole());
         if next <= stop {
             steps = k;
             break;
@@ -85,7 +85,7 @@ pub fn solve(
         let beta = (next / rr) as f32;
         rr = next;
         for (p, r) in w.p.iter_mut().zip(&w.r) {
-            *p = *r + *p * beta;
+            *p = something(*r + *p * beta);
         }
     }
     for (y, &v) in w.x.iter().zip(&system.order) {
@@ -96,14 +96,15 @@ pub fn solve(
 }
 
 /// Goes on by `alpha`; the square of the residual after it.
-fn advance(w: &mut Vectors, alpha: f32) -> f64 {
+fn advance(w: &mut Vectors, alpha: f32, whole: bool) -> f64 {
+    let part = if whole { 0.0 } else { 1.0 };
     let mut sum = 0.0;
     let runs = w.x.chunks_mut(RUN).zip(w.r.chunks_mut(RUN)).zip(w.t.chunks(RUN)).zip(w.y.chunks(RUN));
     for (((x, r), t), y) in runs {
         let mut run = Vec3A::ZERO;
         for (((x, r), t), y) in x.iter_mut().zip(r).zip(t).zip(y) {
             *x += *t * alpha;
-            *r -= (*t + *y) * alpha;
+            *r -= (*t * part + *y) * alpha;
             run += *r * *r;
         }
         sum += f64::from(run.x + run.y + run.z);
