@@ -408,7 +408,7 @@ fn sweep_order(n: usize, edges: &[[u32; 2]]) -> Vec<u32> {
 }
 
 /// See [`sweep_order`].
-const STREAMS: usize = 8;
+const STREAMS: usize = 16;
 
 /// Bending below this many times inertia is put into the blocks of the edges: multiplied as it is, it was half the time of a
 /// solve. Its forces are in the gradient as ever, so what is found is the same.
