@@ -6,10 +6,17 @@
 // A counting allocator is the only way to learn what is allocated; it hands every call on to the system's.
 #![allow(unsafe_code)]
 
+use faer::linalg::solvers::Solve;
+use faer::sparse::linalg::solvers::{Llt, SymbolicLlt};
+use faer::sparse::{SparseColMat, Triplet};
+use faer::{Mat, Par, Side};
+use glam::DVec3;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use toile_simulate::Settings;
+use toile_assets::builtin;
 use toile_simulate::lab::{self, dress};
+use toile_simulate::solve::pcg;
+use toile_simulate::{Settings, World, ramp};
 
 struct Counting;
 
@@ -66,7 +73,7 @@ fn main() -> Outcome {
     if full {
         garments()?;
     }
-    Ok(())
+    solvers(full)
 }
 
 fn scenario(n: usize, full: bool) -> Outcome {
@@ -135,6 +142,84 @@ fn garments() -> Outcome {
         / points.iter().map(|p| (p.0 - mx).powi(2)).sum::<f64>();
     println!("cost grows as vertices to the power {slope:.2}");
     Ok(())
+}
+
+/// The last linear system of a frame in the middle of things, solved by our conjugate gradients and by faer's sparse
+/// Cholesky factor, both in f32 on one thread.
+fn solvers(full: bool) -> Outcome {
+    faer::set_global_parallelism(Par::Seq);
+    println!("one linear system, processor time");
+    for n in if full { vec![12, 16, 20, 28, 58] } else { vec![12] } {
+        let mut world = lab::scenario_s_world(n, Settings::default())?;
+        (0..30).try_for_each(|_| world.step(&[], 1.0 / 30.0).map(|_| ()))?;
+        compare(&format!("scenario S, n = {n}"), &world)?;
+    }
+    for name in if full { vec!["dress", "dress:3410", "dress:5178"] } else { vec![] } {
+        let how = toile_simulate::DrapeSettings { most_secs: 1.0, ..Default::default() };
+        let dress::Dressed { body, mut world, .. } = dress::Dressed::draped(name, 0, &how)?;
+        let motion = builtin::motion("walk", &body.skeleton)?;
+        ramp(&mut world, &body, &motion, &how)?;
+        for k in 1..=30 {
+            let secs = f64::from(k) / 60.0;
+            world.step(&body.bones(&motion.at(secs)), 1.0 / 60.0)?;
+        }
+        compare(name, &world)?;
+    }
+    Ok(())
+}
+
+fn compare(name: &str, world: &World) -> Outcome {
+    let (system, gradient) = world.last_system();
+    let Some(entries) = system.entries() else { return Err("bending is not in the matrix".into()) };
+    let n = gradient.len();
+    let (scene, settings) = (&world.scene, &world.settings);
+    let mut vectors = pcg::Vectors::new(n);
+    let mut x = vec![DVec3::ZERO; n];
+    let mut solve = |system: &mut toile_simulate::solve::system::System, tolerance: f64, x: &mut [DVec3]| {
+        let (hinges, bending) = (&scene.hinges, &scene.bending);
+        pcg::solve(system, hinges, bending, gradient, x, tolerance, settings.max_linear, &mut vectors)
+    };
+    let mut ours = system.clone();
+    let scaled_ms = timed(|| system.clone().prepare(&scene.hinges, &scene.pinned));
+    let pcg_ms = timed(|| solve(&mut ours, settings.linear_tolerance, &mut x));
+    let steps = solve(&mut ours, settings.linear_tolerance, &mut x).unwrap_or(0);
+    solve(&mut ours, 1e-5, &mut x);
+    let gained: f64 = gradient.iter().zip(&x).map(|(g, x)| -g.dot(*x)).sum();
+
+    let triplets: Vec<Triplet<u32, u32, f32>> =
+        entries.iter().map(|e| Triplet::new(e.0 as u32, e.1 as u32, e.2)).collect();
+    let matrix = SparseColMat::<u32, f32>::try_new_from_triplets(3 * n, 3 * n, &triplets)?;
+    let symbolic_ms = timed(|| SymbolicLlt::try_new(matrix.symbolic(), Side::Lower));
+    let before = LIVE.load(Ordering::Relaxed);
+    let symbolic = SymbolicLlt::try_new(matrix.symbolic(), Side::Lower)?;
+    let factored = || Llt::try_new_with_symbolic(symbolic.clone(), matrix.as_ref(), Side::Lower);
+    let factor = factored()?;
+    let bytes = (LIVE.load(Ordering::Relaxed) - before) / n;
+    let numeric_ms = timed(factored);
+    let right = system.right_side(gradient);
+    let right = Mat::from_fn(3 * n, 1, |i, _| right[i]);
+    let solved_ms = timed(|| factor.solve(&right));
+    let exact = factor.solve(&right);
+    let theirs: f64 = (0..3 * n).map(|i| f64::from(exact[(i, 0)]) * f64::from(right[(i, 0)])).sum();
+    println!(
+        "{name}, {n} vertices: conjugate gradients {pcg_ms:.2} ms ({steps} steps) and {scaled_ms:.2} to scale; faer {symbolic_ms:.2} \
+         symbolic, {numeric_ms:.2} numeric, {solved_ms:.2} to solve, {bytes} bytes a vertex; energies agree to {:.0e}",
+        (gained / theirs - 1.0).abs()
+    );
+    Ok(())
+}
+
+/// Milliseconds of processor time a call takes, over a fifth of a second of calls.
+fn timed<T>(mut call: impl FnMut() -> T) -> f64 {
+    let begun = lab::cpu_ms();
+    for calls in 1.. {
+        std::hint::black_box(call());
+        let spent = lab::cpu_ms() - begun;
+        if spent > 200.0 {
+            return spent / f64::from(calls);
+        }
+    }
+    0.0
 }
 
 fn processor() -> String {

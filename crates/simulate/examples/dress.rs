@@ -29,13 +29,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         motion.fps
     );
     let mut settings = RecordSettings::default();
-    // For trying things: TOL=0.03 NEWTON=6 STEPS=60 FACTOR=3000 LIMIT=0.05.
+    // For trying things: TOL=0.03 NEWTON=6 STEPS=60 LIMIT=0.05.
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<f64>().ok());
     let solver = &mut settings.solver;
     solver.linear_tolerance = number("TOL").unwrap_or(solver.linear_tolerance);
     solver.max_newton = number("NEWTON").map_or(solver.max_newton, |n| n as usize);
     solver.max_step_secs = number("STEPS").map_or(solver.max_step_secs, |n| 1.0 / n);
-    solver.factored_below = number("FACTOR").map_or(solver.factored_below, |n| n as usize);
     solver.strain_limit = number("LIMIT").or(solver.strain_limit);
     let begun = cpu_ms();
     let mut world = drape(&body, &garment, &fabric, &settings.solver, &settings.drape)?;
@@ -75,7 +74,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let frames = times.len() as f64;
     times.sort_by(f64::total_cmp);
     println!(
-        "frame median {:.1} ms, p95 {:.1}; per substep newton {:.2} linear {:.2}",
+        "frame mean {:.2} ms, median {:.1}, p95 {:.1}; per substep newton {:.2} linear {:.2}",
+        times.iter().sum::<f64>() / frames,
         times[times.len() / 2],
         times[times.len() * 95 / 100],
         f64::from(sum.newton) / frames / pieces as f64,

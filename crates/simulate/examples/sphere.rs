@@ -24,7 +24,6 @@ fn main() -> toile_simulate::Result<()> {
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<f64>().ok());
     settings.linear_tolerance = number("TOL").unwrap_or(settings.linear_tolerance);
     settings.max_newton = number("NEWTON").map_or(settings.max_newton, |n| n as usize);
-    settings.factored_below = number("FACTOR").map_or(settings.factored_below, |n| n as usize);
     let (mesh, rest) = cloths::rectangle(1.0, 1.0, n - 1, n - 1, cloths::Pattern::Alternating);
     let mut scene = Scene::new(&mesh, &rest, &cloths::plain(), &settings)?;
     let sphere = Shape::Sphere { radius: 0.3 };

@@ -58,10 +58,6 @@ pub struct Settings {
     pub linear_tolerance: f64,
     /// Iterations of the linear solve.
     pub max_linear: usize,
-    /// Garments of fewer vertices are preconditioned by a sparse factor, larger ones by their diagonal blocks. The factor
-    /// gives the linear step exactly for the price of some twenty iterations, and Newton's own error is larger than
-    /// what those leave: see benches/README.md.
-    pub factored_below: usize,
     /// Pressure per depth between cloth and bodies, Pa/m: 1 kPa (a shoulder under a coat) presses 0.3 mm.
     pub contact_stiffness: f64,
     /// The same between cloth and cloth; layers weigh only pascals.
@@ -103,7 +99,6 @@ impl Default for Settings {
             retry_m: 0.015,
             linear_tolerance: 0.02,
             max_linear: 300,
-            factored_below: 0,
             contact_stiffness: 3e6,
             self_contact_stiffness: 5e5,
             self_contact: true,

@@ -9,6 +9,7 @@ use crate::contact::body::BodySurface;
 use crate::contact::cloth::ClothContact;
 use crate::contact::constraint::{self, Contact};
 use crate::contact::surfaces::{self, SurfaceContacts};
+use crate::energy::membrane_lanes::{self, Four};
 use crate::energy::{air, bending, membrane};
 use crate::report::StepReport;
 use crate::scene::Scene;
@@ -32,7 +33,7 @@ pub struct Workspace {
     x: Vec<DVec3>,
     x_try: Vec<DVec3>,
     guess: Vec<DVec3>,
-    gradient: Vec<DVec3>,
+    pub(crate) gradient: Vec<DVec3>,
     move_: Vec<DVec3>,
     base: Vec<DVec3>,
     predicted: Vec<DVec3>,
@@ -41,22 +42,20 @@ pub struct Workspace {
     damping: Vec<DMat3>,
     strain_before: Vec<membrane::Strain>,
     angles: Vec<f64>,
-    angles_before: Vec<f64>,
-    angle_gradients: Vec<[DVec3; 4]>,
     moments: Vec<f64>,
     bent_from: bending::Datum,
     pub(crate) surfaces: SurfaceContacts,
     contacts: Vec<Contact>,
     /// The contacts that the last move was made for.
     judged: Vec<Contact>,
-    system: System,
+    pub(crate) system: System,
     vectors: pcg::Vectors,
     pub(crate) cloth: ClothContact,
 }
 
 impl Workspace {
     /// Room for a scene whose cloth is at `x`.
-    pub fn new(scene: &Scene, x: &[DVec3], settings: &Settings) -> Self {
+    pub fn new(scene: &Scene, x: &[DVec3]) -> Self {
         let n = scene.len();
         let zero = || vec![DVec3::ZERO; n];
         Self {
@@ -72,14 +71,12 @@ impl Workspace {
             damping: vec![DMat3::ZERO; n],
             strain_before: vec![[0.0; 3]; scene.triangles.len()],
             angles: vec![0.0; scene.hinges.len()],
-            angles_before: vec![0.0; scene.hinges.len()],
-            angle_gradients: vec![[DVec3::ZERO; 4]; scene.hinges.len()],
             moments: vec![0.0; scene.hinges.len()],
             bent_from: bending::Datum::default(),
             surfaces: SurfaceContacts::new(),
             contacts: Vec::new(),
             judged: Vec::new(),
-            system: System::new(scene, settings.factored_below),
+            system: System::new(scene),
             vectors: pcg::Vectors::new(n),
             cloth: ClothContact::new(scene, x),
         }
@@ -130,7 +127,7 @@ pub fn substep(
     }
 
     let rate = scene.fabric.damping_secs / h;
-    ws.bent_from.set(&scene.bending, &scene.rest_angles, &ws.angles_before, rate);
+    ws.bent_from.set(&scene.bending, &scene.rest_angles, &state.angles, rate, &mut ws.moments);
     // What is left undone comes back as speed: cloth that moves little is solved the more tightly, or it never rests.
     let tolerance = (pace(scene, state) * h * RESTLESS).max(FINEST_M).min(settings.tolerance_m);
     let mut moved = f64::INFINITY;
@@ -141,7 +138,7 @@ pub fn substep(
         let energy = loop {
             let pressed: f64 = ws.judged.iter().map(|c| constraint::energy(c, &ws.x)).sum();
             find_contacts(scene, obstacles, settings, h, state, ws, iteration);
-            let (inner, outer) = linearise(scene, settings, rate, ws);
+            let (inner, outer) = linearise(scene, settings, rate, &state.angles, ws);
             // The matrix at the new point gives its energy for nothing: the move is judged here, against the contacts
             // it was made for, and shortened if the energy rose.
             match &mut descent {
@@ -152,10 +149,11 @@ pub fn substep(
         if let Some(vertex) = ws.gradient.iter().position(|g| !g.is_finite()) {
             return Err(Failure { cause: "not finite", vertex });
         }
-        ws.system.prepare(scene);
+        ws.system.prepare(&scene.hinges, &scene.pinned);
         let solved = pcg::solve(
             &mut ws.system,
-            scene,
+            &scene.hinges,
+            &scene.bending,
             &ws.gradient,
             &mut ws.move_,
             settings.linear_tolerance,
@@ -168,7 +166,8 @@ pub fn substep(
         report.linear += steps as u32;
         report.newton += 1;
         let slope: f64 = ws.gradient.iter().zip(&ws.move_).map(|(g, p)| g.dot(*p)).sum();
-        ws.judged.clone_from(&ws.contacts);
+        // The next iterate finds its own.
+        std::mem::swap(&mut ws.judged, &mut ws.contacts);
         descent = Some(Descent { energy, slope, share: 1.0, left: 12 });
         for (try_, (x, m)) in ws.x_try.iter_mut().zip(ws.x.iter().zip(&ws.move_)) {
             *try_ = *x + *m;
@@ -189,9 +188,10 @@ pub fn substep(
             break;
         }
     }
+    std::mem::swap(&mut ws.judged, &mut ws.contacts);
     if let Some(mut d) = descent {
         // Not converged: the last move has to fall too.
-        while !d.falls(potential(scene, settings, ws)) {
+        while !d.falls(potential(scene, settings, &state.angles, ws)) {
             d.shorten(ws);
         }
         moved *= d.share;
@@ -233,7 +233,6 @@ fn start_dissipation(scene: &Scene, settings: &Settings, h: f64, state: &State, 
     for (el, s) in scene.membrane.iter().zip(&mut ws.strain_before) {
         *s = el.strain(&state.x);
     }
-    ws.angles_before.copy_from_slice(&state.angles);
     ws.damping.fill(DMat3::ZERO);
     let half_density_drag = 0.5 * settings.air_density * scene.fabric.drag;
     if half_density_drag > 0.0 {
@@ -281,7 +280,13 @@ fn find_contacts(
 }
 
 /// Energy (without contacts and of contacts), gradient and Newton matrix at the iterate.
-fn linearise(scene: &Scene, settings: &Settings, rate: f64, ws: &mut Workspace) -> (f64, f64) {
+fn linearise(
+    scene: &Scene,
+    settings: &Settings,
+    rate: f64,
+    angles_before: &[f64],
+    ws: &mut Workspace,
+) -> (f64, f64) {
     let mut energy = 0.0;
     let system = &mut ws.system;
     system.bending_scale = (1.0 + rate) as f32;
@@ -298,46 +303,71 @@ fn linearise(scene: &Scene, settings: &Settings, rate: f64, ws: &mut Workspace) 
         let air: Mat3A = (ws.damping[i] * (1.0 / ws.beta[i])).as_mat3().into();
         system.diagonal[i] = Mat3A::from_diagonal(Vec3A::splat(k as f32).into()) + air;
     }
-    system.edges.fill(Mat3A::ZERO);
-    for (t, el) in scene.membrane.iter().enumerate() {
-        let (e, g, b) = membrane::linearise(el, &ws.x, ws.strain_before[t], rate);
-        energy += e;
-        for k in 0..3 {
-            let v = el.v[k] as usize;
-            ws.gradient[v] += g[k];
-            system.diagonal[v] += b[k];
-            let (e, reversed) = scene.triangle_edges[t][k];
-            system.edges[e as usize] += if reversed { b[3 + k].transpose() } else { b[3 + k] };
-        }
-    }
-    for (k, hinge) in scene.hinges.iter().enumerate() {
-        let (theta, g, turn) = bending::angle_and_gradient(hinge, &ws.x, ws.angles_before[k]);
-        ws.angles[k] = theta;
-        ws.angle_gradients[k] = g;
-        system.turns[k] = turn;
-    }
+    system.clear();
+    energy += stretch(scene, rate, &ws.x, &ws.strain_before, &mut ws.gradient, system);
+    let turns = &mut system.turns;
+    bending::angles_and_turns(&scene.hinges, &ws.x, angles_before, &mut ws.angles, turns);
     energy += ws.bent_from.energy_and_moments(&scene.bending, &ws.angles, &mut ws.moments);
-    for ((hinge, g), moment) in scene.hinges.iter().zip(&ws.angle_gradients).zip(&ws.moments) {
+    for ((hinge, turn), moment) in scene.hinges.iter().zip(&system.turns).zip(&ws.moments) {
+        let forces = turn.forces_exactly(*moment);
         for c in 0..4 {
-            ws.gradient[hinge.v[c] as usize] += g[c] * *moment;
+            ws.gradient[hinge.v[c] as usize] += forces[c];
         }
     }
-    system.clear_contacts();
     let mut pressed = 0.0;
-    for c in &mut ws.contacts {
+    for c in &ws.contacts {
         pressed += constraint::energy(c, &ws.x);
-        if let Some(g) = constraint::linearise(c, &ws.x) {
+        if let Some((g, m)) = constraint::linearise(c, &ws.x) {
             for k in 0..4 {
                 ws.gradient[c.v[k] as usize] += g * c.w[k];
             }
-            system.add_contact(c);
+            system.add_contact(c, &m);
         }
     }
     (energy, pressed)
 }
 
+/// Adds stretch and shear to gradient and matrix, four triangles at once where it can; returns the energy.
+fn stretch(
+    scene: &Scene,
+    rate: f64,
+    x: &[DVec3],
+    before: &[membrane::Strain],
+    gradient: &mut [DVec3],
+    system: &mut System,
+) -> f64 {
+    let mut energy = 0.0;
+    let mut add = |t: usize, g: &[DVec3; 3], b: &[Mat3A; 6]| {
+        for k in 0..3 {
+            let v = scene.triangles[t][k] as usize;
+            gradient[v] += g[k];
+            system.diagonal[v] += b[k];
+            let (e, reversed) = scene.triangle_edges[t][k];
+            system.add_edge(e, reversed, &b[3 + k]);
+        }
+    };
+    let mut four = Four::default();
+    for (first, (els, before)) in scene.membrane.chunks(4).zip(before.chunks(4)).enumerate() {
+        if let (Some(els), Some(before)) = (els.as_array(), before.as_array())
+            && membrane_lanes::linearise(els, x, before, rate, &mut four)
+        {
+            energy += four.energy;
+            for k in 0..4 {
+                add(4 * first + k, &four.gradients[k], &four.blocks[k]);
+            }
+            continue;
+        }
+        for (k, (el, before)) in els.iter().zip(before).enumerate() {
+            let (e, g, b) = membrane::linearise(el, x, *before, rate);
+            energy += e;
+            add(4 * first + k, &g, &b);
+        }
+    }
+    energy
+}
+
 /// The potential at the iterate.
-fn potential(scene: &Scene, settings: &Settings, ws: &mut Workspace) -> f64 {
+fn potential(scene: &Scene, settings: &Settings, angles_before: &[f64], ws: &mut Workspace) -> f64 {
     let rate = ws.bent_from.rate();
     let x = &ws.x;
     let mut energy = 0.0;
@@ -351,9 +381,7 @@ fn potential(scene: &Scene, settings: &Settings, ws: &mut Workspace) -> f64 {
     for (el, before) in scene.membrane.iter().zip(&ws.strain_before) {
         energy += membrane::energy(el, x, *before, rate);
     }
-    for (k, hinge) in scene.hinges.iter().enumerate() {
-        ws.angles[k] = bending::angle(hinge, x, ws.angles_before[k]);
-    }
+    bending::angles(&scene.hinges, x, angles_before, &mut ws.angles);
     energy += ws.bent_from.energy_and_moments(&scene.bending, &ws.angles, &mut ws.moments);
     for c in &ws.contacts {
         energy += constraint::energy(c, x);
@@ -506,9 +534,8 @@ fn take(scene: &Scene, h: f64, state: &mut State, ws: &mut Workspace, report: &m
         // A multi-step velocity would read an impact as a bounce.
         state.v[i] = if touching[i] { (x - state.x_before[i]) / h } else { (x - ws.base[i]) / ws.beta[i] };
     }
-    for (k, hinge) in scene.hinges.iter().enumerate() {
-        state.angles[k] = bending::angle(hinge, &state.x, ws.angles_before[k]);
-    }
+    bending::angles(&scene.hinges, &state.x, &state.angles, &mut ws.angles);
+    std::mem::swap(&mut state.angles, &mut ws.angles);
     state.touching = touching;
     state.step_before_secs = h;
     state.secs += h;

@@ -4,6 +4,7 @@ use crate::contact::body::BodySurface;
 use crate::report::StepReport;
 use crate::scene::Scene;
 use crate::settings::Settings;
+use crate::solve::system::System;
 use crate::state::State;
 use crate::step::{Failure, Obstacles, Workspace, substep};
 use crate::{Error, Result};
@@ -40,7 +41,6 @@ pub struct World {
     holds: Vec<(u32, Hold)>,
     pins: Vec<(u32, DVec3)>,
     workspace: Workspace,
-    backup: State,
 }
 
 impl World {
@@ -54,22 +54,12 @@ impl World {
         }
         let holds: Vec<(u32, Hold)> =
             (0..scene.len()).filter(|&v| scene.pinned[v]).map(|v| (v as u32, Hold::Space(x[v]))).collect();
-        let workspace = Workspace::new(&scene, &x, &settings);
+        let workspace = Workspace::new(&scene, &x);
         let mut state = State::at_rest(x, scene.samples.len(), scene.hinges.len());
         for (angle, hinge) in state.angles.iter_mut().zip(&scene.hinges) {
             *angle = crate::energy::bending::angle(hinge, &state.x, 0.0);
         }
-        Ok(Self {
-            backup: state.clone(),
-            scene,
-            state,
-            settings,
-            body: None,
-            bones: Vec::new(),
-            pins: Vec::new(),
-            holds,
-            workspace,
-        })
+        Ok(Self { scene, state, settings, body: None, bones: Vec::new(), pins: Vec::new(), holds, workspace })
     }
 
     /// A garment on a body in its rest pose, both where their files put them.
@@ -112,6 +102,11 @@ impl World {
     /// The body's surface, where there is one.
     pub fn body(&self) -> Option<&BodySurface> {
         self.body.as_ref()
+    }
+
+    /// The linear system of the last Newton iteration and the gradient it was solved for, to measure solvers with.
+    pub fn last_system(&self) -> (&System, &[DVec3]) {
+        (&self.workspace.system, &self.workspace.gradient)
     }
 
     /// Bones at the end of the last step.
@@ -211,13 +206,7 @@ impl World {
             self.body.as_ref().map_or(DVec3::ZERO, |b| b.mean_motion() * (self.settings.carried_air / h));
         let air = self.settings.wind + carried;
         let obstacles = Obstacles { body: self.body.as_ref(), pins: &self.pins, shares: (from, to), air };
-        self.backup.clone_from(&self.state);
-        let result =
-            substep(&self.scene, &obstacles, &self.settings, h, &mut self.state, &mut self.workspace);
-        if result.is_err() {
-            self.state.clone_from(&self.backup);
-        }
-        result
+        substep(&self.scene, &obstacles, &self.settings, h, &mut self.state, &mut self.workspace)
     }
 
     /// Moves everything rigidly, cloth and its memory: for starting a clip somewhere else.

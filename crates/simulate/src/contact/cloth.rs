@@ -5,7 +5,7 @@ use super::constraint::{Contact, NO_SAMPLE};
 use super::continuous::{Pair, segment_crosses_triangle, time_of_impact};
 use super::distance::{point_triangle, segment_segment};
 use crate::scene::Scene;
-use glam::{DMat3, DVec3};
+use glam::DVec3;
 
 /// Two features that come near each other in this step.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub struct Candidate {
     /// Their vertices.
     pub v: [u32; 4],
     /// Which side the first is on at the start: the sign of the volume they span, 0 when unclear.
-    pub side: f64,
+    pub side: i8,
 }
 
 /// Everything needed to find self-contacts, reused from step to step.
@@ -58,23 +58,25 @@ fn neighbours(scene: &Scene) -> Vec<[u32; 2]> {
     pairs
 }
 
+/// Pushes onto a list that grows by an eighth, not to twice its size: these lists are long and stay.
+fn append<T>(list: &mut Vec<T>, item: T) {
+    if list.len() == list.capacity() {
+        list.reserve_exact(64 + list.len() / 8);
+    }
+    list.push(item);
+}
+
 fn triple(a: DVec3, b: DVec3, c: DVec3) -> f64 {
     a.dot(b.cross(c))
 }
 
 /// Sign of the volume spanned by a pair: which side of the triangle, or which way round the edges.
-fn side(pair: Pair, p: &[DVec3; 4]) -> f64 {
+fn side(pair: Pair, p: &[DVec3; 4]) -> i8 {
     let volume = match pair {
         Pair::PointTriangle => triple(p[0] - p[1], p[2] - p[1], p[3] - p[1]),
         Pair::EdgeEdge => triple(p[2] - p[0], p[1] - p[0], p[3] - p[2]),
     };
-    if volume > 0.0 {
-        1.0
-    } else if volume < 0.0 {
-        -1.0
-    } else {
-        0.0
-    }
+    i8::from(volume > 0.0) - i8::from(volume < 0.0)
 }
 
 impl ClothContact {
@@ -126,7 +128,7 @@ impl ClothContact {
                     if swept(ts[k]).overlaps(&bounds) {
                         let v = [ts[k], tt[0], tt[1], tt[2]];
                         let side = side(Pair::PointTriangle, &v.map(|i| x0[i as usize]));
-                        self.candidates.push(Candidate { pair: Pair::PointTriangle, v, side });
+                        append(&mut self.candidates, Candidate { pair: Pair::PointTriangle, v, side });
                     }
                 }
             }
@@ -144,7 +146,7 @@ impl ClothContact {
                     if swept(r).union(&swept(s)).overlaps(&bounds) {
                         let v = [p, q, r, s];
                         let side = side(Pair::EdgeEdge, &v.map(|i| x0[i as usize]));
-                        self.candidates.push(Candidate { pair: Pair::EdgeEdge, v, side });
+                        append(&mut self.candidates, Candidate { pair: Pair::EdgeEdge, v, side });
                     }
                 }
             }
@@ -207,7 +209,7 @@ impl ClothContact {
         });
         let pairs = &mut self.triangle_pairs;
         pairs.clear();
-        self.bvh.pairs(&mut self.stack, |a, b| pairs.push((a, b)));
+        self.bvh.pairs(&mut self.stack, |a, b| append(pairs, (a, b)));
         // The order decides the order of sums: it must not depend on anything but the shape, and it does not.
     }
 
@@ -279,7 +281,7 @@ impl ClothContact {
             let delta = p[0] * w[0] + p[1] * w[1] + p[2] * w[2] + p[3] * w[3];
             let d = delta.length();
             // A change of sides is a crossing only if they met on the way; flat neighbours change sides by noise.
-            let crossed = inner && side(c.pair, &p) * c.side < 0.0 && {
+            let crossed = inner && side(c.pair, &p) * c.side < 0 && {
                 let start = c.v.map(|i| x_start[i as usize]);
                 time_of_impact(c.pair, &start, &[0, 1, 2, 3].map(|k| p[k] - start[k])) < 1.0
             };
@@ -305,7 +307,6 @@ impl ClothContact {
                 friction,
                 limit: 0.0,
                 sample: NO_SAMPLE,
-                m: DMat3::ZERO,
             };
             contact.anchor = contact.point(x_start);
             let depth = contact.depth(contact.point(x)).min(reach);

@@ -35,8 +35,6 @@ pub struct Contact {
     pub limit: f64,
     /// Contact sample it belongs to.
     pub sample: u32,
-    /// Second derivative by `y`, set by [`linearise`].
-    pub m: DMat3,
 }
 
 impl Contact {
@@ -77,9 +75,9 @@ pub fn energy(c: &Contact, x: &[DVec3]) -> f64 {
     normal + tangential
 }
 
-/// Sets the second derivative and returns the gradient by `y`; `None` where it neither pushes nor holds.
+/// First and second derivative by `y`; `None` where it neither pushes nor holds.
 #[inline]
-pub fn linearise(c: &mut Contact, x: &[DVec3]) -> Option<DVec3> {
+pub fn linearise(c: &Contact, x: &[DVec3]) -> Option<(DVec3, DMat3)> {
     let y = c.point(x);
     let depth = c.depth(y);
     let pushes = depth > 0.0;
@@ -89,10 +87,10 @@ pub fn linearise(c: &mut Contact, x: &[DVec3]) -> Option<DVec3> {
     let outer = |a: DVec3, b: DVec3| DMat3::from_cols(a * b.x, a * b.y, a * b.z);
     let nn = outer(c.n, c.n);
     let mut gradient = DVec3::ZERO;
-    c.m = DMat3::ZERO;
+    let mut m = DMat3::ZERO;
     if pushes {
         gradient = c.n * (-c.k * depth);
-        c.m = nn * c.k;
+        m = nn * c.k;
     }
     if c.limit > 0.0 {
         let q = c.slide(y);
@@ -100,15 +98,15 @@ pub fn linearise(c: &mut Contact, x: &[DVec3]) -> Option<DVec3> {
         let sticks = c.k_t * length <= c.limit;
         let k = if sticks { c.k_t } else { c.limit / length };
         gradient += q * k;
-        c.m += (DMat3::IDENTITY - nn) * k;
+        m += (DMat3::IDENTITY - nn) * k;
         if !sticks {
             // Sliding: the force is μN whatever the distance, so along the way there is no stiffness, across it
             // μN/|q|. A share of that along keeps the first move of a contact that has just let go within bounds.
             let along = q / length;
-            c.m -= outer(along * ((1.0 - SLIDING) * k), along);
+            m -= outer(along * ((1.0 - SLIDING) * k), along);
         }
     }
-    Some(gradient)
+    Some((gradient, m))
 }
 
 /// Stiffness along the way of a sliding contact, as a share of that across.
@@ -138,10 +136,9 @@ mod tests {
                 friction: 0.5,
                 limit: if round % 2 == 0 { 0.2 } else { 10.0 },
                 sample: NO_SAMPLE,
-                m: DMat3::ZERO,
             };
             c.offset = n.dot(c.point(&x)) + 0.002;
-            let g = linearise(&mut c, &x).unwrap();
+            let (g, _) = linearise(&c, &x).unwrap();
             for i in 0..4 {
                 for k in 0..3 {
                     let eps = 1e-8;

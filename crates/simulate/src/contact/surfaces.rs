@@ -7,7 +7,7 @@ use crate::scene::{Sample, Scene};
 use crate::settings::Settings;
 use crate::state::State;
 use crate::step::Obstacles;
-use glam::{DAffine3, DMat3, DVec3, Vec3};
+use glam::{DAffine3, DVec3, Vec3};
 
 /// What a sample touches.
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +112,6 @@ impl Moment<'_> {
             friction,
             limit: friction * k * depth,
             sample: s as u32,
-            m: DMat3::ZERO,
         }
     }
 

@@ -119,36 +119,30 @@ impl Element {
         (over, [0, 1, 2].map(|k| if over[k] == 0.0 { 0.0 } else { (TAUT - 1.0) * usual[k] }))
     }
 
-    /// Energy of a strain, J.
-    #[inline]
-    fn energy_of(&self, e: Strain, before: Strain, rate: f64) -> f64 {
-        let half = |c: [f64; 3], e: Strain| {
-            0.5 * (c[0] * e[0] * e[0] + c[1] * e[1] * e[1] + self.shear * e[2] * e[2]) + c[2] * e[0] * e[1]
-        };
-        let change = [e[0] - before[0], e[1] - before[1], e[2] - before[2]];
-        let (over, added) = self.beyond(e);
-        let taut = 0.5 * (0..3).map(|k| added[k] * over[k] * over[k]).sum::<f64>();
-        half(self.tangent(e), e) + rate * half(self.tangent(before), change) + taut
-    }
-
-    /// Stress times area for a strain, with the strain-rate part: `rate` is τ/h and `before` the strain at the
-    /// start of the step, whose stiffness it takes.
-    #[inline]
-    fn stress(&self, e: Strain, before: Strain, rate: f64) -> Strain {
+    /// Energy (J), stress times area, and the stiffness along weft and warp, between them and in shear. The strain-rate
+    /// part has `rate`, which is τ/h, and `before`, the strain at the start of the step, whose stiffness it takes.
+    #[inline(always)]
+    pub(super) fn response(&self, e: Strain, before: Strain, rate: f64) -> (f64, Strain, [f64; 4]) {
         let (c, d) = (self.tangent(e), self.tangent(before));
-        let part = |c: [f64; 3], u: f64, v: f64| [c[0] * u + c[2] * v, c[1] * v + c[2] * u];
-        let (a, b) = (part(c, e[0], e[1]), part(d, e[0] - before[0], e[1] - before[1]));
+        let change = [e[0] - before[0], e[1] - before[1], e[2] - before[2]];
+        let part = |c: [f64; 3], e: Strain| {
+            [c[0] * e[0] + c[2] * e[1], c[1] * e[1] + c[2] * e[0], self.shear * e[2]]
+        };
+        let (now, lag) = (part(c, e), part(d, change));
         let (over, added) = self.beyond(e);
-        let a = [a[0] + added[0] * over[0], a[1] + added[1] * over[1]];
-        let shear = self.shear * (e[2] + rate * (e[2] - before[2])) + added[2] * over[2];
-        [a[0] + rate * b[0], a[1] + rate * b[1], shear]
+        let half = |s: Strain, e: Strain| 0.5 * (s[0] * e[0] + s[1] * e[1] + s[2] * e[2]);
+        let taut = [0, 1, 2].map(|k| added[k] * over[k]);
+        let energy = half(now, e) + rate * half(lag, change) + half(taut, over);
+        let stress = [0, 1, 2].map(|k| now[k] + taut[k] + rate * lag[k]);
+        let [c0, c1, c2] = [0, 1, 2].map(|k| c[k] + rate * d[k]);
+        (energy, stress, [c0 + added[0], c1 + added[1], c2, (1.0 + rate) * self.shear + added[2]])
     }
 }
 
 /// Energy in joules.
 #[inline]
 pub fn energy(el: &Element, x: &[DVec3], before: Strain, rate: f64) -> f64 {
-    el.energy_of(el.strain(x), before, rate)
+    el.response(el.strain(x), before, rate).0
 }
 
 /// Gradient by corner, N.
@@ -156,7 +150,7 @@ pub fn energy(el: &Element, x: &[DVec3], before: Strain, rate: f64) -> f64 {
 pub fn gradient(el: &Element, x: &[DVec3], before: Strain, rate: f64) -> [DVec3; 3] {
     let (wu, wv) = el.deformation(x);
     let (lu, lv) = (wu.length().max(1e-9), wv.length().max(1e-9));
-    let s = el.stress([lu - 1.0, lv - 1.0, wu.dot(wv)], before, rate);
+    let (_, s, _) = el.response([lu - 1.0, lv - 1.0, wu.dot(wv)], before, rate);
     let pu = wu * (s[0] / lu) + wv * s[2];
     let pv = wv * (s[1] / lv) + wu * s[2];
     let g1 = pu * el.g[1].x + pv * el.g[1].y;
@@ -170,22 +164,17 @@ pub fn gradient(el: &Element, x: &[DVec3], before: Strain, rate: f64) -> [DVec3;
 pub fn linearise(el: &Element, x: &[DVec3], before: Strain, rate: f64) -> (f64, [DVec3; 3], [Mat3A; 6]) {
     let (wu, wv) = el.deformation(x);
     let (lu, lv) = (wu.length().max(1e-9), wv.length().max(1e-9));
-    let (u, v) = (wu / lu, wv / lv);
-    let e = [lu - 1.0, lv - 1.0, wu.dot(wv)];
-    let s = el.stress(e, before, rate);
-    let energy = el.energy_of(e, before, rate);
+    let (iu, iv) = (1.0 / lu, 1.0 / lv);
+    let (u, v) = (wu * iu, wv * iv);
+    let (energy, s, c) = el.response([lu - 1.0, lv - 1.0, wu.dot(wv)], before, rate);
     let pu = u * s[0] + wv * s[2];
     let pv = v * s[1] + wu * s[2];
     let g1 = pu * el.g[1].x + pv * el.g[1].y;
     let g2 = pu * el.g[2].x + pv * el.g[2].y;
 
     // Material part: C with the strain-rate part, outer products of the strain gradients.
-    let (c, d) = (el.tangent(e), el.tangent(before));
-    let (_, added) = el.beyond(e);
-    let c = [c[0] + added[0], c[1] + added[1], c[2]];
-    let [c0, c1, c2] = [0, 1, 2].map(|k| (c[k] + rate * d[k]) as f32);
-    let cs = ((1.0 + rate) * el.shear + added[2]) as f32;
-    let (tu, tv, ts) = ((s[0] / lu) as f32, (s[1] / lv) as f32, s[2] as f32);
+    let [c0, c1, c2, cs] = c.map(|c| c as f32);
+    let (tu, tv, ts) = ((s[0] * iu) as f32, (s[1] * iv) as f32, s[2] as f32);
     let (u, v, wu, wv) = (u.as_vec3a(), v.as_vec3a(), wu.as_vec3a(), wv.as_vec3a());
     let mut uu = outer(u * c0, u) + outer(wv * cs, wv);
     let mut vv = outer(v * c1, v) + outer(wu * cs, wu);
@@ -255,6 +244,10 @@ mod tests {
             .to_vec()
     }
 
+    fn stress(el: &Element, e: Strain, before: Strain, rate: f64) -> Strain {
+        el.response(e, before, rate).1
+    }
+
     /// `a bᵀ`.
     fn outer(a: DVec3, b: DVec3) -> DMat3 {
         DMat3::from_cols(a * b.x, a * b.y, a * b.z)
@@ -265,7 +258,7 @@ mod tests {
         let (wu, wv) = el.deformation(x);
         let (lu, lv) = (wu.length(), wv.length());
         let (u, v) = (wu / lu, wv / lv);
-        let s = el.stress([lu - 1.0, lv - 1.0, wu.dot(wv)], before, rate);
+        let s = stress(el, [lu - 1.0, lv - 1.0, wu.dot(wv)], before, rate);
         let (c, d) = (el.tangent([lu - 1.0, lv - 1.0, 0.0]), el.tangent(before));
         let [c0, c1, c2] = [0, 1, 2].map(|k| c[k] + rate * d[k]);
         let cs = (1.0 + rate) * el.shear;
@@ -346,7 +339,7 @@ mod tests {
             let el = Element { shear: 0.0, ..el };
             let (_, _, ours) = linearise(&el, &pulled, [0.0; 3], 0.0);
             let exact = hessian(&el, &pulled, [0.0; 3], 0.0);
-            let s = el.stress(el.strain(&pulled), [0.0; 3], 0.0);
+            let s = stress(&el, el.strain(&pulled), [0.0; 3], 0.0);
             if s[0] > 0.0 && s[1] > 0.0 {
                 for (a, b) in ours.iter().zip(&exact) {
                     let off = (0..3).map(|k| (a.col(k).as_dvec3() - b.col(k)).length()).fold(0.0, f64::max);
@@ -366,7 +359,7 @@ mod tests {
         for _ in 0..2000 {
             let a = [r.signed() * 0.02, r.signed() * 0.02, 0.0];
             let b = [a[0] + r.signed() * 1e-7, a[1] + r.signed() * 1e-7, 0.0];
-            let (s, t) = (el.stress(a, [0.0; 3], 0.0), el.stress(b, [0.0; 3], 0.0));
+            let (s, t) = (stress(&el, a, [0.0; 3], 0.0), stress(&el, b, [0.0; 3], 0.0));
             assert!((0..2).all(|k| (s[k] - t[k]).abs() < 4e-7 * el.c[0]), "{a:?} {s:?} {t:?}");
         }
     }
@@ -379,7 +372,7 @@ mod tests {
         let strain_v = 0.01;
         let strain_u = -el.c[2] / el.c[0] * strain_v;
         let el = Element { compression: 0.1, ..el };
-        let s = el.stress([strain_u, strain_v, 0.0], [0.0; 3], 0.0);
+        let s = stress(&el, [strain_u, strain_v, 0.0], [0.0; 3], 0.0);
         assert!(s[0].abs() < 1e-12);
         assert!((s[1] / el.area / strain_v - 300.0).abs() < 1e-9);
     }

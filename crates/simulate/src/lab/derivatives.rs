@@ -145,7 +145,7 @@ fn bending_rows(rounds: usize) -> Result<Vec<Row>> {
             let theta = angles_at(x, &angles);
             let mut moments = vec![0.0; theta.len()];
             let mut datum = bending::Datum::default();
-            datum.set(&scene.bending, rest, before, rate);
+            datum.set(&scene.bending, rest, before, rate, &mut moments);
             datum.energy_and_moments(&scene.bending, &theta, &mut moments);
             let mut g = vec![DVec3::ZERO; x.len()];
             for (k, h) in scene.hinges.iter().enumerate() {
@@ -214,10 +214,9 @@ fn contact_rows(rounds: usize) -> Vec<Row> {
             friction: 0.5,
             limit: if round % 2 == 0 { 0.2 } else { 10.0 },
             sample: NO_SAMPLE,
-            m: DMat3::ZERO,
         };
         c.offset = n.dot(c.point(&x)) + if round % 5 == 0 { 1e-5 } else { 2e-3 };
-        let Some(g) = constraint::linearise(&mut c, &x) else { continue };
+        let Some((g, m)) = constraint::linearise(&c, &x) else { continue };
         let eps = 1e-8;
         let slide = c.slide(c.point(&x));
         let sticks = c.k_t * slide.length() < c.limit;
@@ -227,12 +226,12 @@ fn contact_rows(rounds: usize) -> Vec<Row> {
                 let at = |d: f64| {
                     let mut y = x.clone();
                     y[i][k] += d;
-                    (constraint::energy(&c, &y), constraint::linearise(&mut c.clone(), &y))
+                    (constraint::energy(&c, &y), constraint::linearise(&c, &y))
                 };
                 let ((e1, g1), (e0, g0)) = (at(eps), at(-eps));
                 slope[k] = (e1 - e0) / (2.0 * eps);
-                let (Some(g1), Some(g0)) = (g1, g0) else { continue };
-                let (bend, ours) = ((g1 - g0) / (2.0 * eps), c.m.col(k) * w[i]);
+                let (Some((g1, _)), Some((g0, _))) = (g1, g0) else { continue };
+                let (bend, ours) = ((g1 - g0) / (2.0 * eps), m.col(k) * w[i]);
                 // Sliding friction majorises along the way it slides; across it, and sticking, it is the derivative.
                 let along = if sticks { DVec3::ZERO } else { slide.normalize_or_zero() };
                 let mut part = DVec3::ZERO;
