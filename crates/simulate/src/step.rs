@@ -386,7 +386,7 @@ impl Descent {
     }
 }
 
-/// Steps this many times smaller than usual are not cut again because of crossings.
+/// Steps this many times smaller than usual are not cut again because cloth would pass through cloth.
 const LAST_CHANCE: f64 = 20.0;
 /// Share of its own motion in a step that Newton's iteration may leave undone.
 const RESTLESS: f64 = 0.04;
@@ -428,8 +428,8 @@ fn farthest(moves: &[DVec3]) -> (usize, f64) {
 
 /// Continuous check of cloth against cloth from the start of the step to its end.
 ///
-/// At its `last` chance a step is taken with what could not be kept apart, which is marked and comes apart again later: a
-/// take that ends there would be worse.
+/// At its `last` chance a step goes only as far as all of the cloth can go together, pinned or not: what is left of the
+/// way comes with the next step. It may be nothing, but it never leaves a crossing.
 fn keep_apart(
     scene: &Scene,
     state: &State,
@@ -440,24 +440,49 @@ fn keep_apart(
     // Candidates were found for the guess; where the step ended farther from it than they allow for, anew.
     let strayed = (0..scene.len()).map(|i| ws.x[i].distance_squared(ws.guess[i])).fold(0.0, f64::max).sqrt();
     if strayed > 0.5 * found_within {
-        ws.cloth.find(scene, &state.x, &ws.x, 2e-3);
+        ws.cloth.find(scene, &state.x, &ws.x, HELD_WITHIN_M);
     }
+    ws.x_try.copy_from_slice(&ws.x);
     let mut held = 0;
     // Holding a pair back moves it, which may bring it to pairs that were not looked at: look again until quiet.
     for _ in 0..8 {
         let (more, clean) = ws.cloth.hold_back(scene, &state.x, &mut ws.x);
         held += more;
-        if !clean && !last {
-            return Err(Failure { cause: "cloth passes through cloth", vertex: 0 });
+        if !clean {
+            break;
         }
         if more == 0 {
+            if held > 0 && !last && pressed_in(ws) {
+                return Err(Failure { cause: "cloth is pressed into a body", vertex: 0 });
+            }
             return Ok(held);
         }
-        ws.cloth.find(scene, &state.x, &ws.x, 2e-3);
+        ws.cloth.find(scene, &state.x, &ws.x, HELD_WITHIN_M);
     }
-    ws.cloth.suspect = true;
-    Ok(held)
+    if !last {
+        return Err(Failure { cause: "cloth passes through cloth", vertex: 0 });
+    }
+    // Towards where the solve wanted to be, before anything was held back.
+    ws.cloth.find(scene, &state.x, &ws.x_try, 0.0);
+    let share = ws.cloth.free_share(&state.x, &ws.x_try);
+    for i in 0..scene.len() {
+        ws.x[i] = state.x[i].lerp(ws.x_try[i], if share < 1.0 { 0.9 * share } else { 1.0 });
+    }
+    Ok(scene.len() as u32)
 }
+
+/// Whether holding cloth back from cloth, from `x_try` to `x`, pushed any of it deeper into a body than it may be.
+fn pressed_in(ws: &Workspace) -> bool {
+    ws.contacts.iter().filter(|c| c.sample != constraint::NO_SAMPLE).any(|c| {
+        let depth = c.depth(c.point(&ws.x)) - c.reach;
+        depth > PRESSED_IN_M && depth > PRESSED_IN_M + c.depth(c.point(&ws.x_try)) - c.reach
+    })
+}
+
+/// Pairs this near are looked for while cloth is held back from cloth, m.
+const HELD_WITHIN_M: f64 = 2e-3;
+/// Deeper than this in a body, and deeper by this, is a reason to take smaller steps, m.
+const PRESSED_IN_M: f64 = 5e-4;
 
 /// Takes the iterate as the new state.
 fn take(scene: &Scene, h: f64, state: &mut State, ws: &mut Workspace, report: &mut StepReport) {
