@@ -475,14 +475,15 @@ fn keep_apart(
 fn pressed_in(ws: &Workspace) -> bool {
     ws.contacts.iter().filter(|c| c.sample != constraint::NO_SAMPLE).any(|c| {
         let depth = c.depth(c.point(&ws.x)) - c.reach;
-        depth > PRESSED_IN_M && depth > PRESSED_IN_M + c.depth(c.point(&ws.x_try)) - c.reach
+        depth > PRESSED_IN_M && depth > DEEPER_M + c.depth(c.point(&ws.x_try)) - c.reach
     })
 }
 
 /// Pairs this near are looked for while cloth is held back from cloth, m.
 const HELD_WITHIN_M: f64 = 2e-3;
-/// Deeper than this in a body, and deeper by this, is a reason to take smaller steps, m.
+/// Deeper than this in a body, m, and deeper by this than the solve left it, is a reason to take smaller steps.
 const PRESSED_IN_M: f64 = 5e-4;
+const DEEPER_M: f64 = 2e-4;
 
 /// Takes the iterate as the new state.
 fn take(scene: &Scene, h: f64, state: &mut State, ws: &mut Workspace, report: &mut StepReport) {
@@ -537,4 +538,46 @@ fn take(scene: &Scene, h: f64, state: &mut State, ws: &mut Workspace, report: &m
     state.touching = touching;
     state.step_before_secs = h;
     state.secs += h;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::check;
+    use crate::lab::cloths::{Pattern, lay, plain, rectangle};
+
+    /// Two layers a millimetre apart whose pins press them through each other, so that nothing can hold them apart.
+    fn pressed(last: bool) -> (Scene, State, Workspace, Result<u32, Failure>) {
+        let settings = Settings::default();
+        let (mesh, rest) = rectangle(0.1, 0.1, 3, 3, Pattern::Alternating);
+        let n = mesh.positions.len();
+        let mut both = mesh.clone();
+        both.positions.extend(mesh.positions.iter().map(|p| *p + glam::Vec3::new(4e-3, 1e-3, 3e-3)));
+        both.triangles.extend(mesh.triangles.iter().map(|t| t.map(|i| i + n as u32)));
+        let rest: Vec<_> = rest.iter().chain(&rest).copied().collect();
+        let mut scene = Scene::new(&both, &rest, &plain(), &settings).unwrap();
+        scene.pinned.fill(true);
+        let state = State::at_rest(lay(&both, 0.0), scene.samples.len(), scene.hinges.len());
+        let mut ws = Workspace::new(&scene, &state.x, &settings);
+        let way = |i: usize| DVec3::new(0.0, if i < n { 2e-3 } else { -2e-3 }, 0.0);
+        ws.x = state.x.iter().enumerate().map(|(i, p)| *p + way(i)).collect();
+        // Tilted, so that triangles cross instead of lying in each other.
+        (0..n).for_each(|i| ws.x[i].y += 0.1 * ws.x[i].x);
+        ws.guess.copy_from_slice(&ws.x);
+        ws.cloth.find(&scene, &state.x, &ws.x, 8e-3);
+        let outcome = keep_apart(&scene, &state, &mut ws, 8e-3, last);
+        (scene, state, ws, outcome)
+    }
+
+    #[test]
+    fn a_step_that_cannot_hold_layers_apart_is_cut_and_at_its_last_chance_goes_as_far_as_all_can() {
+        let (_, _, _, outcome) = pressed(false);
+        assert_eq!(outcome.unwrap_err().cause, "cloth passes through cloth");
+        let (scene, state, ws, outcome) = pressed(true);
+        assert!(outcome.is_ok());
+        assert!(check::crossings(&scene.triangles, &scene.edges, &ws.x_try) > 0, "nothing to prevent");
+        assert_eq!(check::crossings(&scene.triangles, &scene.edges, &ws.x), 0);
+        let moved = ws.x.iter().zip(&state.x).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max);
+        assert!(moved > 1e-5, "it may go {moved} m");
+    }
 }

@@ -340,11 +340,11 @@ mod tests {
     fn a_ball_that_pokes_through_between_vertices_is_seen() {
         let (x, t) = ball(Vec3::ZERO, 0.2);
         let solid = Solid::new(&x, &t, &Solid::weld(&x));
-        // A large triangle across the top: its corners and its edges are far outside.
-        let over = |y: f64| [DVec3::new(-0.6, y, -0.4), DVec3::new(0.6, y, -0.4), DVec3::new(0.0, y, 0.7)];
+        // A triangle across the top whose corners and edges are outside.
+        let over = |y: f64| [DVec3::new(-0.2, y, -0.12), DVec3::new(0.2, y, -0.12), DVec3::new(0.0, y, 0.24)];
         assert_eq!(solid.pokes_through(&[[0, 2, 1]], &over(0.201), 0.05), (0.0, 0));
         let (depth, count) = solid.pokes_through(&[[0, 2, 1]], &over(0.18), 0.05);
-        assert!(count == 1 && (depth - 0.02).abs() < 2e-3, "{depth}");
+        assert!(count == 1 && (depth - 0.02).abs() < 4e-3, "{depth}");
         assert_eq!(solid.pierced(&[[0, 2, 1]], &over(0.18)), [0]);
     }
 

@@ -350,7 +350,7 @@ pub fn twist(size: Size, seed: u64) -> Result<Run> {
 }
 
 /// A box of side `size` made of facets, sharp at its edges.
-fn box_body(size: f32, facets: u32) -> Result<Body> {
+pub(crate) fn box_body(size: f32, facets: u32) -> Result<Body> {
     let mut mesh = Mesh::default();
     let mut ids = std::collections::HashMap::new();
     for axis in 0..3 {
