@@ -32,7 +32,7 @@ pub struct ClothContact {
     /// Vertices of triangles that crossed at the last check; they are allowed to come free.
     pub tangled: Vec<bool>,
     any_tangled: bool,
-    /// Whether crossings may exist: nothing was checked yet, or the last check could not prevent one.
+    /// Whether crossings may exist: nothing was checked yet. No step lets one in.
     pub suspect: bool,
     /// Per vertex the box it sweeps in this step, less the motion of all.
     swept: Vec<Aabb>,
@@ -78,6 +78,17 @@ fn side(pair: Pair, p: &[DVec3; 4]) -> i8 {
     };
     i8::from(volume > 0.0) - i8::from(volume < 0.0)
 }
+
+/// How many times as stiff a contact is whose features are at `share` of the distance where they begin to touch. Layers that
+/// rest on each other are soft; what is pinched between limbs, or between a limb and tight cloth, is pressed as hard as by
+/// a body, and would otherwise be pushed together until only the continuous check holds it, which then holds it fast.
+fn pinched(share: f64) -> f64 {
+    let deep = (1.0 - 2.0 * share).max(0.0);
+    1.0 + PINCHED * deep * deep
+}
+
+/// Stiffness added when nothing is left of the distance: about that of a body.
+const PINCHED: f64 = 15.0;
 
 impl ClothContact {
     /// Prepares for a scene; the tree is built on the flat-ish shape `x`.
@@ -293,7 +304,7 @@ impl ClothContact {
             }
             let n = if crossed { -delta / d } else { delta / d };
             let area = c.v.iter().map(|&v| scene.area[v as usize]).fold(f64::INFINITY, f64::min);
-            let k = stiffness * area;
+            let k = stiffness * area * pinched(if crossed { 0.0 } else { d / reach });
             let friction = scene.fabric.friction;
             let mut contact = Contact {
                 v: c.v,
@@ -318,7 +329,7 @@ impl ClothContact {
     /// Lets no candidate cross between `x0` and `x1`: pairs that would meet keep only the share of their relative
     /// motion that is free, the rest becomes common, with momentum kept. Returns how many vertices were held
     /// back and whether the result is free of crossings.
-    pub fn hold_back(&mut self, scene: &Scene, x0: &[DVec3], x1: &mut [DVec3]) -> (u32, bool) {
+    pub fn hold_back(&self, scene: &Scene, x0: &[DVec3], x1: &mut [DVec3]) -> (u32, bool) {
         let mut held = 0;
         for round in 0..30 {
             let mut met = false;
@@ -351,7 +362,15 @@ impl ClothContact {
                 return (held, true);
             }
         }
-        self.suspect = true;
         (held, false)
+    }
+
+    /// The largest share of the way from `x0` to `x1` that all candidates may go together without meeting.
+    pub fn free_share(&self, x0: &[DVec3], x1: &[DVec3]) -> f64 {
+        let free = |c: &Candidate| {
+            let at = c.v.map(|i| x0[i as usize]);
+            time_of_impact(c.pair, &at, &c.v.map(|i| x1[i as usize] - x0[i as usize]))
+        };
+        self.candidates.iter().map(free).fold(1.0, f64::min)
     }
 }

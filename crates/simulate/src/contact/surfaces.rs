@@ -381,3 +381,43 @@ fn soften(contact: &mut Contact, own: Option<(f64, DVec3)>, keep: f64) -> bool {
     contact.limit = 0.0;
     contact.k > 0.0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::cloths::{Pattern, lay, plain, rectangle};
+    use crate::lab::scenes::box_body;
+
+    /// How many contacts each of four looks finds for a patch that stays `height` above a box, or under its surface.
+    fn looks(height: f64) -> [usize; 4] {
+        let body = box_body(0.3, 8).unwrap();
+        let surface = BodySurface::new(&body, &body.bones(&body.skeleton.rest_pose()));
+        let settings = Settings::default();
+        let (mesh, rest) = rectangle(0.06, 0.06, 2, 2, Pattern::Alternating);
+        let scene = Scene::new(&mesh, &rest, &plain(), &settings).unwrap();
+        let x = lay(&mesh, 0.15 + height);
+        let state = State::at_rest(x.clone(), scene.samples.len(), scene.hinges.len());
+        let mut contacts = SurfaceContacts::new();
+        contacts.expect_body(&scene, &x, &surface);
+        let obstacles = Obstacles { body: Some(&surface), pins: &[], shares: (0.0, 1.0), air: DVec3::ZERO };
+        let now = Moment {
+            scene: &scene,
+            obstacles: &obstacles,
+            settings: &settings,
+            state: &state,
+            h: 1.0 / 60.0,
+        };
+        [0; 4].map(|_| {
+            contacts.find(&now, &x);
+            contacts.contacts.len()
+        })
+    }
+
+    #[test]
+    fn what_starts_inside_is_never_left_alone() {
+        let found = looks(-0.02);
+        // Every vertex and every sample between them, at every look, although nothing moves.
+        assert!(found[0] > 9 && found.iter().all(|n| *n == found[0]), "{found:?}");
+        assert_eq!(looks(0.02), [0; 4]);
+    }
+}

@@ -193,6 +193,60 @@ impl Solid {
         if self.contains(p) { self.distance(p, 0.05) } else { 0.0 }
     }
 
+    /// Triangles of a cloth that cross the surface: an edge of either passes through a triangle of the other.
+    pub fn pierced(&self, triangles: &[[u32; 3]], x: &[DVec3]) -> Vec<u32> {
+        let mut near = Vec::new();
+        let crosses_any = |p: [DVec3; 3], q: [DVec3; 3]| {
+            (0..3).any(|e| {
+                crosses(p[e], p[(e + 1) % 3], q[0], q[1], q[2])
+                    || crosses(q[e], q[(e + 1) % 3], p[0], p[1], p[2])
+            })
+        };
+        let mut found = Vec::new();
+        for (k, t) in triangles.iter().enumerate() {
+            let p = t.map(|i| x[i as usize]);
+            let (lo, hi) = (p[0].min(p[1]).min(p[2]), p[0].max(p[1]).max(p[2]));
+            let (from, to) = (cube(lo), cube(hi));
+            near.clear();
+            for i in from[0]..=to[0] {
+                for j in from[1]..=to[1] {
+                    for l in from[2]..=to[2] {
+                        near.extend(self.cubes.get(&[i, j, l]).into_iter().flatten().copied());
+                    }
+                }
+            }
+            near.sort_unstable();
+            near.dedup();
+            if near.iter().any(|&b| crosses_any(p, self.triangles[b as usize].map(|i| self.x[i as usize]))) {
+                found.push(k as u32);
+            }
+        }
+        found
+    }
+
+    /// How deep the surface stands out through a cloth anywhere, between its vertices too, and in how many triangles;
+    /// places nearer than `away` to faults of the body do not count.
+    pub fn pokes_through(&self, triangles: &[[u32; 3]], x: &[DVec3], away: f64) -> (f64, usize) {
+        const STEPS: u32 = 12;
+        let (mut deepest, mut count) = (0.0f64, 0);
+        for k in self.pierced(triangles, x) {
+            let [a, b, c] = triangles[k as usize].map(|i| x[i as usize]);
+            let mut here = 0.0f64;
+            for i in 0..=STEPS {
+                for j in 0..=STEPS - i {
+                    let (u, v) = (f64::from(i) / f64::from(STEPS), f64::from(j) / f64::from(STEPS));
+                    let p = a * (1.0 - u - v) + b * u + c * v;
+                    if !self.near_fault(p, away) {
+                        here = here.max(self.depth(p));
+                    }
+                }
+            }
+            deepest = deepest.max(here);
+            count += usize::from(here > 0.0);
+        }
+        (deepest, count)
+    }
+
     /// The deepest of the points that are farther than `away` from faults of the body, and how many are deeper than a
     /// millimetre.
     pub fn deepest(&self, points: &[DVec3], away: f64) -> (f64, usize) {
@@ -280,6 +334,18 @@ mod tests {
             assert!((depth - right).abs() < 2.5e-3, "{p}: {depth} {right}");
         }
         assert!(solid.contains(DVec3::ZERO) && !solid.contains(DVec3::new(0.3, 0.0, 0.0)));
+    }
+
+    #[test]
+    fn a_ball_that_pokes_through_between_vertices_is_seen() {
+        let (x, t) = ball(Vec3::ZERO, 0.2);
+        let solid = Solid::new(&x, &t, &Solid::weld(&x));
+        // A triangle across the top whose corners and edges are outside.
+        let over = |y: f64| [DVec3::new(-0.2, y, -0.12), DVec3::new(0.2, y, -0.12), DVec3::new(0.0, y, 0.24)];
+        assert_eq!(solid.pokes_through(&[[0, 2, 1]], &over(0.201), 0.05), (0.0, 0));
+        let (depth, count) = solid.pokes_through(&[[0, 2, 1]], &over(0.18), 0.05);
+        assert!(count == 1 && (depth - 0.02).abs() < 4e-3, "{depth}");
+        assert_eq!(solid.pierced(&[[0, 2, 1]], &over(0.18)), [0]);
     }
 
     #[test]

@@ -128,6 +128,28 @@ pub fn wear(
     Ok(watch.finish())
 }
 
+/// How deep the body stands out through the cloth anywhere in a motion, m, and in how many triangles at once.
+pub fn pokes_through(
+    dressed: &Dressed,
+    motion: &Motion,
+    frames: usize,
+    every: usize,
+) -> Result<(f64, usize)> {
+    let mut world = dressed.world.clone();
+    ramp(&mut world, &dressed.body, motion, &DrapeSettings::default())?;
+    let (mut deepest, mut most) = (0.0f64, 0);
+    for f in 1..=frames.min((motion.duration_secs() * FPS) as usize) {
+        dressed.play(&mut world, motion, f)?;
+        if f % every == 0 {
+            let solid = dressed.solid(&world);
+            let (depth, count) = solid.pokes_through(&world.scene.triangles, &world.state.x, AROUND_FAULTS);
+            deepest = deepest.max(depth);
+            most = most.max(count);
+        }
+    }
+    Ok((deepest, most))
+}
+
 /// All motions with some seeds; a garment is draped once a seed.
 pub fn worn(garment: &str, seeds: &[u64], frames: usize, every: usize) -> Result<Findings> {
     let runs = wear_all(garment, seeds, frames, every)?;

@@ -1,5 +1,6 @@
 //! Scenes the field knows: cloth on a sphere, on a rotating sphere, twisted, a curtain. Each starts jittered by 1 mm.
 
+use super::check::Solid;
 use super::cloths::{Pattern, lay, plain, rectangle};
 use super::random::Random;
 use super::row::Piece;
@@ -346,6 +347,72 @@ pub fn twist(size: Size, seed: u64) -> Result<Run> {
         }
     }
     Ok(watch.finish())
+}
+
+/// A box of side `size` made of facets, sharp at its edges.
+pub(crate) fn box_body(size: f32, facets: u32) -> Result<Body> {
+    let mut mesh = Mesh::default();
+    let mut ids = std::collections::HashMap::new();
+    for axis in 0..3 {
+        for side in [-1i32, 1] {
+            let mut corner = |u: u32, v: u32| {
+                let along = |k: u32| 2 * k as i32 - facets as i32;
+                let mut p = [0i32; 3];
+                p[axis] = side * facets as i32;
+                p[(axis + 1) % 3] = along(u);
+                p[(axis + 2) % 3] = along(v);
+                *ids.entry(p).or_insert_with(|| {
+                    mesh.positions.push(Vec3::from(p.map(|c| c as f32)) * (0.5 * size / facets as f32));
+                    mesh.positions.len() as u32 - 1
+                })
+            };
+            let mut facing = Vec::new();
+            for u in 0..facets {
+                for v in 0..facets {
+                    let (a, b, c, d) =
+                        (corner(u, v), corner(u + 1, v), corner(u + 1, v + 1), corner(u, v + 1));
+                    facing.extend([[a, b, c], [a, c, d]]);
+                }
+            }
+            mesh.triangles
+                .extend(facing.iter().map(|&[a, b, c]| if side > 0 { [a, b, c] } else { [a, c, b] }));
+        }
+    }
+    let joint = Joint { name: "root".into(), parent: None, rest: Transform::IDENTITY };
+    let skin = Skin::from_rows(vec![vec![(0u16, 1.0f32)]; mesh.positions.len()])?;
+    Ok(Body::bound_at_rest("box", Skeleton::new(vec![joint])?, mesh, skin)?)
+}
+
+/// A square cloth of `cells` by `cells` falls on a box and hangs over its edges and corners. How deep the box stands out
+/// through it at the end of any frame, m.
+pub fn over_box(cells: usize, frames: usize) -> Result<f64> {
+    let side = 0.3f32;
+    let body = box_body(side, 8)?;
+    let (mut mesh, rest) = rectangle(0.7, 0.7, cells, cells, Pattern::Alternating);
+    mesh.positions = lay(&mesh, 0.5 * f64::from(side) + 0.01).iter().map(|p| p.as_vec3()).collect();
+    let garment = Garment {
+        name: "cover".into(),
+        render: mesh.clone(),
+        materials: vec![],
+        sim_from_render: (0..mesh.positions.len() as u32).collect(),
+        pins: vec![],
+        sim: mesh,
+        rest: rest.iter().map(|r| r.map(|p| p.as_vec2())).collect(),
+        rest_source: RestSource::Mesh,
+        panels: vec![],
+        seams: vec![],
+        fabric: "cotton".into(),
+    };
+    let mut world = World::with_body(&body, &garment, &canvas(), Settings::default())?;
+    let bones = world.bones().to_vec();
+    let weld = Solid::weld(&body.mesh.positions);
+    let solid = Solid::new(&body.mesh.positions, &body.mesh.triangles, &weld);
+    let mut deepest = 0.0f64;
+    for _ in 0..frames {
+        world.step(&bones, DT)?;
+        deepest = deepest.max(solid.pokes_through(&world.scene.triangles, &world.state.x, 0.0).0);
+    }
+    Ok(deepest)
 }
 
 /// Turns of one end against the other, and the share of its length by which the ends come nearer meanwhile: as far as
