@@ -97,7 +97,7 @@ impl Default for Settings {
             tolerance_m: 2e-4,
             max_newton: 5,
             retry_m: 0.015,
-            linear_tolerance: 0.02,
+            linear_tolerance: 0.01,
             max_linear: 300,
             contact_stiffness: 3e6,
             self_contact_stiffness: 5e5,

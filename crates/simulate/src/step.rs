@@ -205,6 +205,9 @@ pub fn substep(
         let last = h < settings.max_step_secs / LAST_CHANCE;
         report.held_back = keep_apart(scene, state, ws, reach + margin, last)?;
     }
+    if h > settings.max_step_secs / FOR_LOOKS {
+        spoiled(scene, settings, ws)?;
+    }
     take(scene, h, state, ws, &mut report);
     Ok(report)
 }
@@ -506,6 +509,39 @@ fn pressed_in(ws: &Workspace) -> bool {
         depth > PRESSED_IN_M && depth > DEEPER_M + c.depth(c.point(&ws.x_try)) - c.reach
     })
 }
+
+/// Whether a step that stands on its own feet stretched cloth beyond what it can bear or pushed it into a body: few
+/// iterations leave that when a knee strikes a hem. Smaller steps do better.
+fn spoiled(scene: &Scene, settings: &Settings, ws: &Workspace) -> Result<(), Failure> {
+    if let Some(limit) = settings.strain_limit {
+        let most = BEARS * limit;
+        for (el, before) in scene.membrane.iter().zip(&ws.strain_before) {
+            let now = membrane::principal(el.strain(&ws.x));
+            if now > most && now > membrane::principal(*before) + 0.2 * limit {
+                return Err(Failure { cause: "overstretched", vertex: el.v[0] as usize });
+            }
+        }
+    }
+    // Vertices only: what lies between them yields at a shoulder's edge whatever the step. So does what is squeezed
+    // between two limbs, the second of which presses softly.
+    let keep = settings.skin_m + 0.5 * scene.fabric.thickness;
+    let full = |c: &Contact| c.k >= settings.contact_stiffness * scene.samples[c.sample as usize].area;
+    let vertex = |c: &&Contact| (c.sample as usize) < scene.len();
+    for c in ws.contacts.iter().filter(vertex).filter(|c| full(c) && c.reach > 0.5 * keep) {
+        let inside = c.depth(c.point(&ws.x)) - c.reach > INSIDE_M;
+        if inside && !ws.contacts.iter().any(|other| other.sample == c.sample && other.n.dot(c.n) < 0.0) {
+            return Err(Failure { cause: "cloth is pressed into a body", vertex: c.v[0] as usize });
+        }
+    }
+    Ok(())
+}
+
+/// Steps so many times smaller than usual are not cut again for how they look.
+const FOR_LOOKS: f64 = 5.0;
+/// Principal strain that a step may leave, in limits.
+const BEARS: f64 = 2.8;
+/// Depth in a body that a step may leave, m.
+const INSIDE_M: f64 = 8e-4;
 
 /// Pairs this near are looked for while cloth is held back from cloth, m.
 const HELD_WITHIN_M: f64 = 2e-3;

@@ -367,15 +367,20 @@ impl SurfaceContacts {
     }
 }
 
+/// Share of its stiffness that another limb has left where cloth touches its own. Squeezed between two that just touch, cloth
+/// is then 1 mm inside the other. The law is flat: it lags by a step, and a steep one keeps cloth under an arm trembling.
+const YIELDS: f64 = 0.4;
+
 /// Weakens the contact of another limb than the sample's own where the two squeeze it. Flesh would give way
-/// where these bodies cannot, so the other limb presses softly, not at all once the cloth lies on its own, and
+/// where these bodies cannot, so the other limb presses softly, not at all where its own has let the cloth in, and
 /// does not drag. Returns whether anything is left of it.
 fn soften(contact: &mut Contact, own: Option<(f64, DVec3)>, keep: f64) -> bool {
     let Some((gap, normal)) = own else { return true };
     if contact.n.dot(normal) >= 0.0 || gap >= 3.0 * keep {
         return true;
     }
-    contact.k *= 0.1 * (gap / keep).clamp(0.0, 1.0).powi(2);
+    let u = gap / keep;
+    contact.k *= if u > 0.0 { (YIELDS + 0.4 * u).min(1.0) } else { YIELDS * (1.0 + 1.5 * u).max(0.0) };
     contact.k_t = 0.5 * contact.k;
     contact.friction = 0.0;
     contact.limit = 0.0;

@@ -31,6 +31,8 @@ pub struct Element {
 /// How many times as stiff a thread is beyond its strain limit: cloth is soft while the crimp is pulled out of its threads and
 /// then as stiff as they are.
 pub const TAUT: f64 = 30.0;
+/// Taut shear over the stiffness of both threads together: that of their diagonal would be a quarter.
+const LOCKED: f64 = 0.125;
 
 /// Strains along weft and warp and the shear between them.
 pub type Strain = [f64; 3];
@@ -115,7 +117,8 @@ impl Element {
     fn beyond(&self, e: Strain) -> (Strain, [f64; 3]) {
         let sheared = (e[2].abs() - 2.0 * self.limit).max(0.0).copysign(e[2]);
         let over = [(e[0] - self.limit).max(0.0), (e[1] - self.limit).max(0.0), sheared];
-        let usual = [self.c[0], self.c[1], self.shear];
+        // Threads that have turned as far as they go lock on each other: taut shear is of their stiffness, not its own.
+        let usual = [self.c[0], self.c[1], self.shear.max(LOCKED * (self.c[0] + self.c[1]))];
         (over, [0, 1, 2].map(|k| if over[k] == 0.0 { 0.0 } else { (TAUT - 1.0) * usual[k] }))
     }
 
@@ -137,6 +140,14 @@ impl Element {
         let [c0, c1, c2] = [0, 1, 2].map(|k| c[k] + rate * d[k]);
         (energy, stress, [c0 + added[0], c1 + added[1], c2, (1.0 + rate) * self.shear + added[2]])
     }
+}
+
+/// Stretch in the direction of the largest: the larger singular value of the deformation, less one.
+#[inline]
+pub fn principal(e: Strain) -> f64 {
+    let (uu, vv) = ((1.0 + e[0]) * (1.0 + e[0]), (1.0 + e[1]) * (1.0 + e[1]));
+    let half = 0.5 * (uu - vv);
+    (0.5 * (uu + vv) + (half * half + e[2] * e[2]).sqrt()).sqrt() - 1.0
 }
 
 /// Energy in joules.
