@@ -6,6 +6,7 @@ use crate::certify::{certify, companion, enforce, spectral_radius};
 use crate::cloth_space::ClothSpace;
 use crate::fit::{Fit, Layout, Normal};
 use crate::hidden::hidden_triangles;
+use crate::mirror::{Mirror, WithMirrored};
 use crate::refine::{Free, Segments, refine};
 use crate::rollout::{FreeScore, score};
 use crate::sequence::{Sequence, joined_roots};
@@ -43,6 +44,8 @@ pub struct Training {
     pub rho_before: f64,
     /// Windows the motion was fitted to.
     pub windows: usize,
+    /// Whether every take was used a second time, mirrored; the windows count both.
+    pub mirrored: bool,
     /// What was reduced or noticed.
     pub remarks: Vec<String>,
     /// Where stability had to be enforced: what lowering dimensions until it comes by itself would have given.
@@ -89,6 +92,7 @@ pub struct Prepared<'a> {
     sequences: Vec<Sequence>,
     travel_m: Vec<f32>,
     attachment: Option<Attachment>,
+    mirrored: bool,
     remarks: Vec<String>,
 }
 
@@ -101,6 +105,16 @@ impl<'a> Prepared<'a> {
     ) -> Result<Self, Error> {
         let (heads, first) = heads(body.skeleton.len(), source)?;
         let mut remarks = Vec::new();
+        let mut mirror = None;
+        if settings.mirror {
+            match Mirror::find(body, &first) {
+                Ok(found) => mirror = Some(found),
+                Err(why) => remarks.push(format!("takes are not mirrored: {why}")),
+            }
+        }
+        let mirrored = mirror.is_some();
+        let source = &WithMirrored { source, mirror };
+        let heads = source.heads(heads);
         // Spaces come from the plain takes, motion from all of them (§7, two-step training).
         let mut plain: Vec<usize> = (0..heads.len()).filter(|&i| heads[i].stop_frame.is_none()).collect();
         if plain.is_empty() {
@@ -111,7 +125,7 @@ impl<'a> Prepared<'a> {
         let pose = BodySpace::new(body, source, &plain, body_dims)?;
         let (sequences, travel_m) = project(source, &heads, &cloth, &pose)?;
         let attachment = attachment(body, &first, &mut remarks);
-        Ok(Self { body, first, heads, cloth, pose, sequences, travel_m, attachment, remarks })
+        Ok(Self { body, first, heads, cloth, pose, sequences, travel_m, attachment, mirrored, remarks })
     }
 
     /// The garment's weights, as it hangs on the body.
@@ -189,6 +203,7 @@ impl<'a> Prepared<'a> {
             ("ridge", choice.ridge.to_string()),
             ("refined_over_frames", choice.horizon.to_string()),
             ("rho_before", fitted.rho_before.to_string()),
+            ("mirrored", self.mirrored.to_string()),
             ("form", if settings.paper { "printed" } else { "with bias" }.to_string()),
         ];
         for key in ["garment", "fabric"] {
@@ -206,6 +221,7 @@ impl<'a> Prepared<'a> {
             tried,
             rho_before: fitted.rho_before,
             windows: fitted.windows,
+            mirrored: self.mirrored,
             remarks,
             lowered,
         })
@@ -263,7 +279,9 @@ fn project<S: TakeSource + ?Sized>(
         .iter()
         .map(|h| {
             let at = h.stop_frame?;
-            let same = |p: &Head| p.stop_frame.is_none() && p.clip == h.clip && p.frames > at;
+            let same = |p: &Head| {
+                p.stop_frame.is_none() && p.clip == h.clip && p.mirrored == h.mirrored && p.frames > at
+            };
             Some((heads.iter().position(same)?, at))
         })
         .collect();
