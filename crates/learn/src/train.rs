@@ -190,7 +190,7 @@ impl<'a> Prepared<'a> {
         };
         let (choice, tried) = trainer.choose()?;
         let all: Vec<usize> = (0..heads.len()).collect();
-        let fitted = trainer.fit(&all, choice)?;
+        let fitted = trainer.fit(&trainer.normals(&all)?, &all, choice)?;
         let parts = Parts { body: self.body, first, settings: &settings, cloth: &cloth, pose: &pose };
         let mut model = parts.model(&trainer.layout, &fitted.fit, &fitted.start, sequences);
         model.certificate = certify(&model, self.travel_m.clone())?;
@@ -358,11 +358,14 @@ impl Trainer<'_> {
         }
         let is_held = |i: &usize| held.contains(&self.heads[*i].clip.as_str());
         let kept: Vec<usize> = (0..self.heads.len()).filter(|i| !is_held(i)).collect();
-        let held: Vec<usize> = (0..self.heads.len()).filter(is_held).collect();
+        // A mirrored clip would only say the same again.
+        let held: Vec<usize> =
+            (0..self.heads.len()).filter(is_held).filter(|&i| !self.heads[i].mirrored).collect();
+        let normals = self.normals(&kept)?;
         let mut tried = Vec::new();
         let attempt = |choice: Choice| -> Result<Tried, Error> {
             let FreeScore { rms_cm, over_order_zero, liveliness } =
-                self.score(&self.fit(&kept, choice)?, &held);
+                self.score(&self.fit(&normals, &kept, choice)?, &held);
             Ok(Tried { ridge: choice.ridge, horizon: choice.horizon, rms_cm, over_order_zero, liveliness })
         };
         for &ridge in ridges {
@@ -386,9 +389,9 @@ impl Trainer<'_> {
         score(&self.layout, &fitted.fit, &fitted.start, sequences, self.vertices, self.fps)
     }
 
-    /// Fits the given takes; the result is stable.
-    fn fit(&self, takes: &[usize], choice: Choice) -> Result<Fitted, Error> {
-        let (layout, limit) = (&self.layout, self.settings.max_rho);
+    /// The sums over the given takes that a fit of any ridge needs, of the motion and of its order-0 start.
+    fn normals(&self, takes: &[usize]) -> Result<[Normal; 2], Error> {
+        let layout = &self.layout;
         let mut normal = Normal::new(*layout);
         let mut start = Normal::new(layout.bootstrap());
         for &i in takes {
@@ -398,6 +401,12 @@ impl Trainer<'_> {
         if normal.windows() == 0 {
             return Err(Error::Empty(format!("no take is longer than {} frames", layout.order)));
         }
+        Ok([normal, start])
+    }
+
+    /// Fits the given takes, whose sums are given, too; the result is stable.
+    fn fit(&self, [normal, start]: &[Normal; 2], takes: &[usize], choice: Choice) -> Result<Fitted, Error> {
+        let (layout, limit) = (&self.layout, self.settings.max_rho);
         let mut fit = normal.fit(choice.ridge)?;
         let rho_before = enforce(&mut fit, layout, limit)?;
         if rho_before > limit {
@@ -410,9 +419,9 @@ impl Trainer<'_> {
             let sequences = takes.iter().map(|&i| &self.sequences[i]);
             let segments = Segments::new(layout, sequences, choice.horizon, limit_segments);
             if !segments.is_empty() {
-                fit = refine(&segments, &normal, choice.ridge, &fit, 25, Free::All)?;
+                fit = refine(&segments, normal, choice.ridge, &fit, 25, Free::All)?;
                 if enforce(&mut fit, layout, limit)? > limit {
-                    fit = refine(&segments, &normal, choice.ridge, &fit, 10, Free::Inputs)?;
+                    fit = refine(&segments, normal, choice.ridge, &fit, 10, Free::Inputs)?;
                 }
             }
         }
