@@ -26,8 +26,8 @@ const COARSE: usize = 13;
 const EXACT_CHUNKS: usize = 8;
 /// Vertices whose responses are one matrix product.
 const GROUP: usize = 8;
-/// Directions of the look at the vertices that decide, to an edge of the cube.
-const FINE_GRID: usize = 13;
+/// Looks at the vertices that decide: directions to an edge of the cube, and at most so many groups of vertices.
+const FINER: [(usize, usize); 2] = [(5, 12), (13, 8)];
 /// Steps over which a rate-limited input is taken as nearly constant.
 const BLOCK: usize = 4;
 
@@ -71,25 +71,34 @@ pub(crate) fn travel_bound(model: &Model, p: Option<&Llt<f64>>) -> Result<Travel
     let (coarse, coarse_cosine) = directions(3);
     let mut chunks = Chunks::new(&responses, p);
     let sums = sums(&mut chunks, &all, &coarse, coarse_cosine)?;
-    let mut boxed: Vec<f64> = sums.iter().map(|s| s.0).collect();
-    let mut rated: Vec<f64> = sums.iter().map(|s| s.1).collect();
-    // The worst vertices decide what is said about the model: look at them from all sides.
-    let (fine, fine_cosine) = directions(FINE_GRID);
-    for (which, bounds) in [&mut boxed, &mut rated].into_iter().enumerate() {
-        let mut order: Vec<usize> = (0..bounds.len()).collect();
-        order.sort_by(|a, b| bounds[*b].total_cmp(&bounds[*a]));
-        let mut best = 0.0f64;
-        for group in order.chunks(8).take(12) {
-            if bounds[group[0]] <= best {
-                break;
-            }
-            let refined = self::sums(&mut chunks, group, &fine, fine_cosine)?;
-            for (v, sum) in group.iter().zip(refined) {
-                bounds[*v] = bounds[*v].min(if which == 0 { sum.0 } else { sum.1 });
-                best = best.max(bounds[*v]);
+    let mut bounds: [Vec<f64>; 2] = [sums.iter().map(|s| s.0).collect(), sums.iter().map(|s| s.1).collect()];
+    // The worst vertices decide what is said about the model: they are looked at from more and more sides, until no other
+    // could be worse.
+    for (grid, groups) in FINER {
+        let (finer, cosine) = directions(grid);
+        let mut looked = vec![false; model.vertices];
+        for which in 0..2 {
+            for _ in 0..groups {
+                let worst = |among: bool| {
+                    let open = (0..model.vertices).filter(|&v| looked[v] == among);
+                    open.max_by(|a, b| bounds[which][*a].total_cmp(&bounds[which][*b]))
+                };
+                let bound = |v: Option<usize>| v.map_or(0.0, |v| bounds[which][v]);
+                if bound(worst(false)) <= bound(worst(true)) {
+                    break;
+                }
+                let mut order: Vec<usize> = (0..model.vertices).filter(|&v| !looked[v]).collect();
+                order.sort_by(|a, b| bounds[which][*b].total_cmp(&bounds[which][*a]));
+                order.truncate(GROUP);
+                for (v, sum) in order.iter().zip(self::sums(&mut chunks, &order, &finer, cosine)?) {
+                    looked[*v] = true;
+                    bounds[0][*v] = bounds[0][*v].min(sum.0);
+                    bounds[1][*v] = bounds[1][*v].min(sum.1);
+                }
             }
         }
     }
+    let [boxed, rated] = bounds;
     let finish = |v: Vec<f64>| v.into_iter().map(|b| (b * ROUNDING + 1e-5) as f32).collect();
     Ok(Travel { boxed: finish(boxed), rated: finish(rated) })
 }
@@ -521,9 +530,9 @@ mod tests {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0
         };
-        for grid in [3, FINE_GRID] {
+        for (grid, count) in [(3, 13), (5, 49), (13, 433)] {
             let (all, cosine) = directions(grid);
-            assert_eq!(all.len(), if grid == 3 { 13 } else { 433 });
+            assert_eq!(all.len(), count);
             for _ in 0..20_000 {
                 let p = [random(), random(), random()];
                 let length = p.iter().map(|v| v * v).sum::<f64>().sqrt();
