@@ -101,10 +101,11 @@ pub fn run(args: &Args) -> Result<()> {
     if args.json {
         println!("{value}")
     } else {
-        print!("{}", text(&args.out, &training));
+        let mut text = text(&args.out, &training);
         if let Cost { cpu_secs: Some(secs), peak_mb: Some(mb) } = cost {
-            println!("  {secs:.1} s of processor time, at most {mb:.0} MB of memory");
+            text.push_str(&format!("  {secs:.1} s of processor time, at most {mb:.0} MB of memory\n"));
         }
+        print!("{text}");
     }
     Ok(())
 }
