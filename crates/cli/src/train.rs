@@ -43,6 +43,12 @@ pub struct Args {
     /// Training frames in which hidden triangles of the body are looked for; 0 leaves them out
     #[arg(long, default_value_t = 24)]
     hidden_frames: usize,
+    /// Learn from the takes as they are, without their mirror images
+    #[arg(long)]
+    no_mirror: bool,
+    /// Use every take so many times: what training costs at a larger size
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    repeat: u16,
     /// Where to write the model
     #[arg(long)]
     out: PathBuf,
@@ -61,7 +67,8 @@ enum Kind {
 pub fn run(args: &Args) -> Result<()> {
     ask::writable(&args.out)?;
     let body = ask::body(&args.body, None)?;
-    let takes = TakeFiles(take_files(&args.takes)?);
+    let files = take_files(&args.takes)?;
+    let takes = TakeFiles(vec![files; usize::from(args.repeat)].concat());
     let settings = Settings {
         kind: match args.model {
             Kind::A => ModelKind::A,
@@ -75,6 +82,7 @@ pub fn run(args: &Args) -> Result<()> {
         refine: !args.no_refine,
         chunk_frames: args.chunk_frames as usize,
         hidden_frames: args.hidden_frames,
+        mirror: !args.no_mirror,
         ..Settings::default()
     };
     let training = toile_learn::train(&body, &takes, &settings).map_err(|e| match e {
@@ -86,11 +94,18 @@ pub fn run(args: &Args) -> Result<()> {
     for remark in &training.remarks {
         eprintln!("{remark}");
     }
-    let value = json(&args.out, &training);
+    let mut value = json(&args.out, &training);
+    let cost = Cost::so_far();
+    value["cpu_secs"] = serde_json::json!(cost.cpu_secs);
+    value["peak_mb"] = serde_json::json!(cost.peak_mb);
     if args.json {
         println!("{value}")
     } else {
-        print!("{}", text(&args.out, &training))
+        let mut text = text(&args.out, &training);
+        if let Cost { cpu_secs: Some(secs), peak_mb: Some(mb) } = cost {
+            text.push_str(&format!("  {secs:.1} s of processor time, at most {mb:.0} MB of memory\n"));
+        }
+        print!("{text}");
     }
     Ok(())
 }
@@ -114,7 +129,7 @@ fn json(out: &Path, t: &Training) -> serde_json::Value {
         })
     });
     serde_json::json!({
-        "out": out, "windows": t.windows, "ridge": t.ridge, "refined_over_frames": t.horizon, "tried": tried,
+        "out": out, "windows": t.windows, "mirrored": t.mirrored, "ridge": t.ridge, "refined_over_frames": t.horizon, "tried": tried,
         "rho_before": t.rho_before, "rho": m.certificate.rho, "gamma": m.certificate.gamma,
         "transient_gain": m.certificate.transient_gain,
         "travel_bound_cm": 100.0 * largest(&m.certificate.travel_bound_m),
@@ -133,9 +148,10 @@ fn text(out: &Path, t: &Training) -> String {
     let m = &t.model;
     let (tightness, tightness_rate) = m.tightness();
     let mut text = format!(
-        "{}: {} windows, {} + {} dims, order {}, {} kB\n",
+        "{}: {} windows{}, {} + {} dims, order {}, {} kB\n",
         out.display(),
         t.windows,
+        if t.mirrored { " with every take's mirror image" } else { "" },
         m.cloth_dims,
         m.body_dims,
         m.order,
@@ -169,6 +185,34 @@ fn text(out: &Path, t: &Training) -> String {
     text
 }
 
+/// What this process has cost, where the system tells (Linux).
+struct Cost {
+    cpu_secs: Option<f64>,
+    peak_mb: Option<f64>,
+}
+
+impl Cost {
+    fn so_far() -> Self {
+        let stat = std::fs::read_to_string("/proc/self/stat").ok();
+        let status = std::fs::read_to_string("/proc/self/status").ok();
+        Self { cpu_secs: stat.as_deref().and_then(cpu_secs), peak_mb: status.as_deref().and_then(peak_mb) }
+    }
+}
+
+/// User and system time of `/proc/self/stat`, in ticks of a hundredth of a second. The name before it may hold anything, so
+/// fields are counted from its closing bracket.
+fn cpu_secs(stat: &str) -> Option<f64> {
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let ticks: [f64; 2] = [fields.next()?.parse().ok()?, fields.next()?.parse().ok()?];
+    Some((ticks[0] + ticks[1]) / 100.0)
+}
+
+/// The largest resident size, from `/proc/self/status`.
+fn peak_mb(status: &str) -> Option<f64> {
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()? / 1024.0)
+}
+
 /// Take files named one by one or by folder, in the order of their names.
 pub fn take_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
@@ -189,4 +233,17 @@ pub fn take_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
         }
     }
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cost_of_a_process_is_read_from_what_linux_says() {
+        let stat = "7 (a (odd) name) R 1 2 3 4 5 6 7 8 9 10 250 50 0 0 20 0 2 0 99";
+        assert_eq!(cpu_secs(stat), Some(3.0));
+        assert_eq!(peak_mb("VmPeak:\t 9 kB\nVmHWM:\t  2048 kB\nVmRSS:\t 1 kB\n"), Some(2.0));
+        assert!(cpu_secs("7 (x) R 1").is_none() && peak_mb("VmRSS: 1 kB").is_none());
+    }
 }

@@ -22,6 +22,12 @@ const TAIL_SHARE: f64 = 0.003;
 const ROUNDING: f64 = 1.0 + 1e-3;
 /// Directions of the coarse look at every vertex.
 const COARSE: usize = 13;
+/// Chunks in which the start is followed column by column; later it is small, and one norm bounds it.
+const EXACT_CHUNKS: usize = 8;
+/// Vertices whose responses are one matrix product.
+const GROUP: usize = 8;
+/// Looks at the vertices that decide: directions to an edge of the cube, and at most so many groups of vertices.
+const FINER: [(usize, usize); 2] = [(5, 12), (13, 8)];
 /// Steps over which a rate-limited input is taken as nearly constant.
 const BLOCK: usize = 4;
 
@@ -63,26 +69,36 @@ pub(crate) fn travel_bound(model: &Model, p: Option<&Llt<f64>>) -> Result<Travel
     let responses = Responses::new(model);
     let all: Vec<usize> = (0..model.vertices).collect();
     let (coarse, coarse_cosine) = directions(3);
-    let sums = sums(&responses, p, &all, &coarse, coarse_cosine)?;
-    let mut boxed: Vec<f64> = sums.iter().map(|s| s.0).collect();
-    let mut rated: Vec<f64> = sums.iter().map(|s| s.1).collect();
-    // The worst vertices decide what is said about the model: look at them from all sides.
-    let (fine, fine_cosine) = directions(9);
-    for (which, bounds) in [&mut boxed, &mut rated].into_iter().enumerate() {
-        let mut order: Vec<usize> = (0..bounds.len()).collect();
-        order.sort_by(|a, b| bounds[*b].total_cmp(&bounds[*a]));
-        let mut best = 0.0f64;
-        for group in order.chunks(8).take(12) {
-            if bounds[group[0]] <= best {
-                break;
-            }
-            let refined = self::sums(&responses, p, group, &fine, fine_cosine)?;
-            for (v, sum) in group.iter().zip(refined) {
-                bounds[*v] = bounds[*v].min(if which == 0 { sum.0 } else { sum.1 });
-                best = best.max(bounds[*v]);
+    let mut chunks = Chunks::new(&responses, p);
+    let sums = sums(&mut chunks, &all, &coarse, coarse_cosine)?;
+    let mut bounds: [Vec<f64>; 2] = [sums.iter().map(|s| s.0).collect(), sums.iter().map(|s| s.1).collect()];
+    // The worst vertices decide what is said about the model: they are looked at from more and more sides, until no other
+    // could be worse.
+    for (grid, groups) in FINER {
+        let (finer, cosine) = directions(grid);
+        let mut looked = vec![false; model.vertices];
+        for which in 0..2 {
+            for _ in 0..groups {
+                let worst = |among: bool| {
+                    let open = (0..model.vertices).filter(|&v| looked[v] == among);
+                    open.max_by(|a, b| bounds[which][*a].total_cmp(&bounds[which][*b]))
+                };
+                let bound = |v: Option<usize>| v.map_or(0.0, |v| bounds[which][v]);
+                if bound(worst(false)) <= bound(worst(true)) {
+                    break;
+                }
+                let mut order: Vec<usize> = (0..model.vertices).filter(|&v| !looked[v]).collect();
+                order.sort_by(|a, b| bounds[which][*b].total_cmp(&bounds[which][*a]));
+                order.truncate(GROUP);
+                for (v, sum) in order.iter().zip(self::sums(&mut chunks, &order, &finer, cosine)?) {
+                    looked[*v] = true;
+                    bounds[0][*v] = bounds[0][*v].min(sum.0);
+                    bounds[1][*v] = bounds[1][*v].min(sum.1);
+                }
             }
         }
     }
+    let [boxed, rated] = bounds;
     let finish = |v: Vec<f64>| v.into_iter().map(|b| (b * ROUNDING + 1e-5) as f32).collect();
     Ok(Travel { boxed: finish(boxed), rated: finish(rated) })
 }
@@ -104,12 +120,12 @@ struct Sums {
 }
 
 fn sums(
-    r: &Responses<'_>,
-    p: Option<&Llt<f64>>,
+    chunks: &mut Chunks<'_>,
     vertices: &[usize],
     directions: &[[f64; 3]],
     cosine: f64,
 ) -> Result<Vec<(f64, f64)>, Error> {
+    let r = chunks.r;
     let model = r.model;
     let (d, order) = (model.cloth_dims, model.order);
     let basis = |v: usize| Mat::from_fn(3, d, |axis, k| model.cloth_basis[(3 * v + axis) * d + k]);
@@ -135,30 +151,30 @@ fn sums(
             Sums { vertex, norm, reached: along.clone(), along, rated, blocks, rows }
         })
         .collect();
-    let Some(p) = p.filter(|_| order > 0) else {
+    if chunks.p.is_none() || order == 0 {
         let worst = |s: &Sums| s.along.iter().map(|a| a.1).fold(0.0, f64::max) / cosine;
         return Ok(all.iter().map(|s| (worst(s), worst(s))).collect());
-    };
-
-    let mut tail = Tail::new(r);
-    let mut course = r.begin();
+    }
     let mut lags = 0;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     loop {
-        let chunk = Chunk::new(r, &mut course, &mut tail, p);
+        let chunk = chunks.get(lags / LAGS)?;
         lags += LAGS;
         let share = all.len().div_ceil(threads).max(1);
         std::thread::scope(|scope| {
             for part in all.chunks_mut(share) {
-                let chunk = &chunk;
-                scope.spawn(move || part.iter_mut().for_each(|s| s.add(r, chunk, directions)));
+                scope.spawn(move || {
+                    for group in part.chunks_mut(GROUP) {
+                        add_group(group, r, chunk, directions);
+                    }
+                });
             }
         });
-        let rest = tail.beyond(r, &course, p)?;
+        let rest = chunk.rest;
         let largest = all.iter().flat_map(|s| &s.along).map(|a| a.0).fold(0.0, f64::max);
         let reach = all.iter().map(|s| s.norm).fold(0.0, f64::max);
         let short = rest.is_none_or(|(driven, started)| {
-            reach * driven > TAIL_SHARE * largest || reach * started > 10.0 * TAIL_SHARE * largest
+            reach * driven > TAIL_SHARE * largest || reach * started > 3.0 * TAIL_SHARE * largest
         });
         if short && lags < MOST_LAGS {
             continue;
@@ -193,54 +209,97 @@ fn sums(
     }
 }
 
-impl Sums {
-    fn add(&mut self, r: &Responses<'_>, chunk: &Chunk, directions: &[[f64; 3]]) {
-        let times = |m: &Mat<f32>| {
-            let mut w = Mat::<f32>::zeros(m.ncols(), 3);
-            matmul(w.as_mut(), Accum::Replace, m.transpose(), self.rows.transpose(), 1.0, Par::Seq);
-            w
-        };
-        let (driven, started) = (times(&chunk.driven), times(&chunk.started));
-        // The start and the centre: per axis, then along directions.
-        let mut start = [[0.0f32; LAGS]; 3];
-        // The same with rate limits, from the centre of the box and from the mean body: the bodies of the order-0 frames
-        // are one body and small changes, so they cannot start the cloth with a jerk.
-        let mut start_rated = [[0.0f32; LAGS]; 3];
-        let mut start_from_mean = [[0.0f32; LAGS]; 3];
-        let (m, order) = (r.model.body_dims, r.model.order);
-        for axis in 0..3 {
-            let of = |c: usize| &started.col_as_slice(axis)[c * LAGS..(c + 1) * LAGS];
-            for (c, half) in r.start_half.iter().enumerate() {
-                start[axis].iter_mut().zip(of(c)).for_each(|(s, v)| *s += *half as f32 * v.abs());
-                if c >= order * m {
-                    start_rated[axis].iter_mut().zip(of(c)).for_each(|(s, v)| *s += *half as f32 * v.abs());
-                    start_from_mean[axis]
-                        .iter_mut()
-                        .zip(of(c))
-                        .for_each(|(s, v)| *s += *half as f32 * v.abs());
-                }
-            }
-            for k in 0..m {
-                let (half, centre) = (r.body_half[k] as f32, r.body_centre[k].abs() as f32);
-                let rate = r.model.inputs.body_rate[k];
-                for l in 0..LAGS {
-                    let mut sum = 0.0;
-                    for i in (1..order).rev() {
-                        sum += of(i * m + k)[l];
-                        start_rated[axis][l] += rate * sum.abs();
-                        start_from_mean[axis][l] += rate * sum.abs();
-                    }
-                    sum += of(k)[l];
-                    start_rated[axis][l] += half * sum.abs();
-                    start_from_mean[axis][l] += (half + centre) * sum.abs();
+/// Responses of several vertices, three columns each.
+struct Seen {
+    driven: Mat<f32>,
+    started: Option<Mat<f32>>,
+    centre: Mat<f32>,
+    centre_mean: Mat<f32>,
+}
+
+/// Adds a chunk to some vertices: one product for all of them, then each along every direction.
+fn add_group(group: &mut [Sums], r: &Responses<'_>, chunk: &Chunk, directions: &[[f64; 3]]) {
+    let rows = Mat::from_fn(r.model.cloth_dims, 3 * group.len(), |k, c| group[c / 3].rows[(c % 3, k)]);
+    let times = |m: &Mat<f32>| {
+        let mut w = Mat::<f32>::zeros(m.ncols(), rows.ncols());
+        matmul(w.as_mut(), Accum::Replace, m.transpose(), &rows, 1.0, Par::Seq);
+        w
+    };
+    let seen = Seen {
+        driven: times(&chunk.driven),
+        started: chunk.started.as_ref().map(times),
+        centre: times(&chunk.centre),
+        centre_mean: times(&chunk.centre_mean),
+    };
+    for (i, sums) in group.iter_mut().enumerate() {
+        sums.add(r, chunk, &seen, 3 * i, directions);
+    }
+}
+
+/// What the start does along `n` at every lag: for all bodies of the box, for bodies that change by their rates only (one
+/// body and small changes: no jerk to start with), and for such bodies within training's reach of the mean.
+fn start_along(r: &Responses<'_>, started: &Mat<f32>, at: usize, n: [f32; 3]) -> [[f32; LAGS]; 3] {
+    let (m, order) = (r.model.body_dims, r.model.order);
+    let reach = r.model.inputs.body_reach * (m as f32).sqrt();
+    let columns: [&[f32]; 3] = std::array::from_fn(|a| started.col_as_slice(at + a));
+    let along = |c: usize| -> [f32; LAGS] {
+        let mut g = [0.0f32; LAGS];
+        for (n, w) in n.iter().zip(columns) {
+            g.iter_mut().zip(&w[c * LAGS..(c + 1) * LAGS]).for_each(|(g, w)| *g += n * w);
+        }
+        g
+    };
+    let [mut boxed, mut rated, mut from_mean] = [[0.0f32; LAGS]; 3];
+    let (mut by_box, mut squares) = ([0.0f32; LAGS], [0.0f32; LAGS]);
+    for k in 0..m {
+        let (half, centre) = (r.body_half[k] as f32, r.body_centre[k].abs() as f32);
+        let (rate, std) = (r.model.inputs.body_rate[k], r.model.inputs.body_std[k]);
+        let mut sum = [0.0f32; LAGS];
+        for i in (0..order).rev() {
+            let g = along(i * m + k);
+            for l in 0..LAGS {
+                boxed[l] += half * g[l].abs();
+                sum[l] += g[l];
+                if i > 0 {
+                    rated[l] += rate * sum[l].abs();
+                    from_mean[l] += rate * sum[l].abs();
                 }
             }
         }
-        let (centre, centre_mean) = (times(&chunk.centre), times(&chunk.centre_mean));
-        let axis = |m: &'_ Mat<f32>, k: usize| -> [Vec<f32>; 3] {
-            std::array::from_fn(|a| m.col_as_slice(a)[k * LAGS..(k + 1) * LAGS].to_vec())
-        };
-        let (centre, centre_mean) = (axis(&centre, 0), axis(&centre_mean, 0));
+        for l in 0..LAGS {
+            rated[l] += half * sum[l].abs();
+            by_box[l] += (half + centre) * sum[l].abs();
+            squares[l] += (std * sum[l]).powi(2);
+        }
+    }
+    for (c, half) in r.start_half.iter().enumerate().skip(order * m) {
+        let g = along(c);
+        for l in 0..LAGS {
+            let pushed = *half as f32 * g[l].abs();
+            boxed[l] += pushed;
+            rated[l] += pushed;
+            from_mean[l] += pushed;
+        }
+    }
+    // A body within reach is within an ellipsoid and within the box: the smaller of the two holds.
+    for l in 0..LAGS {
+        from_mean[l] += by_box[l].min(reach * squares[l].sqrt());
+    }
+    [boxed, rated, from_mean]
+}
+
+impl Sums {
+    fn add(&mut self, r: &Responses<'_>, chunk: &Chunk, seen: &Seen, at: usize, directions: &[[f64; 3]]) {
+        let driven: [&[f32]; 3] = std::array::from_fn(|a| seen.driven.col_as_slice(at + a));
+        let [centre, centre_mean] = [&seen.centre, &seen.centre_mean]
+            .map(|m| -> [&[f32]; 3] { std::array::from_fn(|a| &m.col_as_slice(at + a)[..LAGS]) });
+        // Along many directions only the few vertices that decide are looked at: there the start is exact. Elsewhere what
+        // it does along the axes bounds what it does along any direction.
+        let exact = directions.len() > COARSE;
+        let axes: Option<[[[f32; LAGS]; 3]; 3]> =
+            seen.started.as_ref().filter(|_| !exact).map(|s| {
+                [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(|n| start_along(r, s, at, n))
+            });
         let reach = r.model.inputs.body_reach * (r.model.body_dims as f32).sqrt();
         let limited = self.blocks.len() / directions.len();
         for (k, n) in directions.iter().enumerate() {
@@ -253,7 +312,7 @@ impl Sums {
                 let along = |column: usize| -> [f32; LAGS] {
                     let mut g = [0.0f32; LAGS];
                     for (a, n) in n32.iter().enumerate() {
-                        let w = &driven.col_as_slice(a)[column * LAGS..(column + 1) * LAGS];
+                        let w = &driven[a][column * LAGS..(column + 1) * LAGS];
                         g.iter_mut().zip(w).for_each(|(g, w)| *g += n * w);
                     }
                     g
@@ -278,36 +337,24 @@ impl Sums {
                     }
                 }
             }
-            // Many directions are only looked along for the few vertices that decide: there the start is exact, too.
-            let mut exact = Vec::new();
-            if directions.len() > COARSE {
-                exact = vec![0.0f32; LAGS];
-                for (c, half) in r.start_half.iter().enumerate() {
-                    let w: [&[f32]; 3] =
-                        std::array::from_fn(|a| &started.col_as_slice(a)[c * LAGS..(c + 1) * LAGS]);
-                    for (l, e) in exact.iter_mut().enumerate() {
-                        let along = n32[0] * w[0][l] + n32[1] * w[1][l] + n32[2] * w[2][l];
-                        *e += *half as f32 * along.abs();
-                    }
-                }
-            }
+            let start: [[f32; LAGS]; 3] = match (&seen.started, &axes) {
+                (Some(_), Some(axes)) => std::array::from_fn(|which| {
+                    std::array::from_fn(|l| (0..3).map(|a| n32[a].abs() * axes[a][which][l]).sum())
+                }),
+                (Some(started), None) => start_along(r, started, at, n32),
+                (None, _) => [chunk.started_norm.map(|s| self.norm as f32 * s); 3],
+            };
             let (mut sum, mut most) = self.along[k];
             let (mut reached_sum, mut reached_most) = self.reached[k];
             let mut rated_most = 0.0f64;
             for l in 0..LAGS {
                 sum += f64::from(by_lag[l] + others[l]);
                 reached_sum += f64::from(reach * squares[l].sqrt() + others[l]);
-                let extra: f32 = match exact.is_empty() {
-                    true => (0..3).map(|a| n32[a].abs() * start[a][l]).sum(),
-                    false => exact[l],
-                };
                 let still: f32 = (0..3).map(|a| n32[a] * centre[a][l]).sum();
                 let still_mean: f32 = (0..3).map(|a| n32[a] * centre_mean[a][l]).sum();
-                let from_mean: f32 = (0..3).map(|a| n32[a].abs() * start_from_mean[a][l]).sum();
-                let from_mean = f64::from(from_mean + still_mean.abs());
-                let extra = f64::from(extra + still.abs());
-                let rated: f32 = (0..3).map(|a| n32[a].abs() * start_rated[a][l]).sum();
-                rated_most = rated_most.max(f64::from(rated + still.abs()));
+                let from_mean = f64::from(start[2][l] + still_mean.abs());
+                let extra = f64::from(start[0][l] + still.abs());
+                rated_most = rated_most.max(f64::from(start[1][l] + still.abs()));
                 most = most.max(sum + extra);
                 reached_most = reached_most.max(reached_sum + from_mean);
             }
@@ -342,16 +389,51 @@ fn add_blocks(totals: &mut [f64; 2], g: &[f32; LAGS], half: f64, rate: f64) {
 /// Responses of `LAGS` lags, lags innermost: column `c·LAGS + l`.
 struct Chunk {
     driven: Mat<f32>,
-    started: Mat<f32>,
+    /// What the start does, in the first chunks.
+    started: Option<Mat<f32>>,
+    /// Per lag, how far the start can push the coefficients, from any centre.
+    started_norm: [f32; LAGS],
     centre: Mat<f32>,
     centre_mean: Mat<f32>,
+    /// What lies beyond this chunk.
+    rest: Option<(f64, f64)>,
+}
+
+/// All chunks so far: every set of vertices and directions goes through the same ones.
+struct Chunks<'a> {
+    r: &'a Responses<'a>,
+    p: Option<&'a Llt<f64>>,
+    course: Course,
+    tail: Tail,
+    list: Vec<Chunk>,
+}
+
+impl<'a> Chunks<'a> {
+    fn new(r: &'a Responses<'a>, p: Option<&'a Llt<f64>>) -> Self {
+        Self { r, p, course: r.begin(), tail: Tail::new(r), list: Vec::new() }
+    }
+
+    fn get(&mut self, index: usize) -> Result<&Chunk, Error> {
+        while self.list.len() <= index {
+            let p = self.p.ok_or_else(|| Error::Numerical("a memory without a certificate".into()))?;
+            let exact = self.list.len() < EXACT_CHUNKS;
+            let mut chunk = Chunk::new(self.r, &mut self.course, &mut self.tail, p, exact);
+            chunk.rest = self.tail.beyond(self.r, &self.course, p)?;
+            self.list.push(chunk);
+        }
+        Ok(&self.list[index])
+    }
 }
 
 impl Chunk {
-    fn new(r: &Responses<'_>, course: &mut Course, tail: &mut Tail, p: &Llt<f64>) -> Self {
+    fn new(r: &Responses<'_>, course: &mut Course, tail: &mut Tail, p: &Llt<f64>, exact: bool) -> Self {
         let d = r.model.cloth_dims;
         let mut driven = Mat::<f32>::zeros(d, r.columns * LAGS);
-        let mut started = Mat::<f32>::zeros(d, r.start_half.len() * LAGS);
+        let mut started = exact.then(|| Mat::<f32>::zeros(d, r.start_half.len() * LAGS));
+        let mut started_norm = [0.0f32; LAGS];
+        // Bodies lie around the centre of their box, or around the mean: what holds for both holds.
+        let far =
+            |c: usize| r.start_half[c] + r.body_centre.get(c % r.model.body_dims).map_or(0.0, |v| v.abs());
         let mut centre = Mat::<f32>::zeros(d, LAGS);
         let mut centre_mean = Mat::<f32>::zeros(d, LAGS);
         let put = |to: &mut Mat<f32>, from: MatRef<'_, f64>, l: usize| {
@@ -366,13 +448,17 @@ impl Chunk {
             put(&mut driven, now.as_ref(), l);
             tail.add(r, now, p);
             r.advance(course);
-            put(&mut started, r.started(course).as_ref(), l);
+            let start = r.started(course);
+            started_norm[l] = (0..start.ncols()).map(|c| far(c) * start.col(c).norm_l2()).sum::<f64>() as f32;
+            if let Some(started) = &mut started {
+                put(started, start.as_ref(), l);
+            }
             for (row, (v, mean)) in r.centre(course).iter().zip(r.centre_of_mean(course)).enumerate() {
                 centre[(row, l)] = *v as f32;
                 centre_mean[(row, l)] = mean as f32;
             }
         }
-        Self { driven, started, centre, centre_mean }
+        Self { driven, started, started_norm, centre, centre_mean, rest: None }
     }
 }
 
@@ -444,9 +530,9 @@ mod tests {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0
         };
-        for grid in [3, 9] {
+        for (grid, count) in [(3, 13), (5, 49), (13, 433)] {
             let (all, cosine) = directions(grid);
-            assert_eq!(all.len(), if grid == 3 { 13 } else { 193 });
+            assert_eq!(all.len(), count);
             for _ in 0..20_000 {
                 let p = [random(), random(), random()];
                 let length = p.iter().map(|v| v * v).sum::<f64>().sqrt();

@@ -15,6 +15,7 @@ mod fit;
 mod hidden;
 mod histogram;
 mod liveliness;
+mod mirror;
 mod penetration;
 mod refine;
 mod response;

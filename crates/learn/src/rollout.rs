@@ -12,22 +12,23 @@ pub(crate) fn free_run(layout: &Layout, fit: &Fit, start: &Fit, s: &Sequence) ->
         return kinematic;
     }
     let (d, n) = (layout.cloth, s.len());
-    // A window reads its history from the sequence it is given: hand it one with our own frames.
-    let mut own = Sequence { y: kinematic, x: s.x.clone(), roots: s.roots.clone(), lead: 0 };
+    let mut y = kinematic;
     let mut window = vec![0.0; layout.features()];
+    let mut next = vec![0.0; d];
     for t in layout.order..n {
-        layout.window(&own, t, &mut window);
-        let mut next = fit.bias.clone();
+        // The window reads the truth's history; ours takes its place.
+        layout.window(s, t, &mut window);
+        for i in 1..=layout.order {
+            window[layout.body + (i - 1) * d..layout.body + i * d].copy_from_slice(y.col_as_slice(t - i));
+        }
+        next.copy_from_slice(&fit.bias);
         for (k, w) in window.iter().enumerate() {
-            for (r, value) in next.iter_mut().enumerate() {
-                *value += fit.weights[(r, k)] * w;
-            }
+            // Whole columns at a time: the weights lie in memory by columns.
+            next.iter_mut().zip(fit.weights.col_as_slice(k)).for_each(|(v, f)| *v += f * w);
         }
-        for r in 0..d {
-            own.y[(r, t)] = next[r];
-        }
+        y.col_as_slice_mut(t).copy_from_slice(&next);
     }
-    own.y
+    y
 }
 
 /// The order-0 prediction of every frame.

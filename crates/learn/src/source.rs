@@ -54,6 +54,8 @@ pub(crate) struct Head {
     pub clip: String,
     pub stop_frame: Option<usize>,
     pub frames: usize,
+    /// The mirror image of a take.
+    pub mirrored: bool,
 }
 
 /// Reads every take once: what it is, and all mismatches at once.
@@ -98,7 +100,8 @@ pub(crate) fn heads<S: TakeSource + ?Sized>(joints: usize, source: &S) -> Result
                     .push(format!("`{name}` was made with {key} `{ours}`, `{}` with `{theirs}`", first.clip));
             }
         }
-        heads.push(Head { clip: t.clip.clone(), stop_frame: t.stop_frame, frames: t.len() });
+        let (clip, stop_frame) = (t.clip.clone(), t.stop_frame);
+        heads.push(Head { clip, stop_frame, frames: t.len(), mirrored: false });
     }
     if faults.is_empty() { Ok((heads, first)) } else { Err(Error::Mixed(faults)) }
 }

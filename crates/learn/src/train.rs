@@ -6,6 +6,7 @@ use crate::certify::{certify, companion, enforce, spectral_radius};
 use crate::cloth_space::ClothSpace;
 use crate::fit::{Fit, Layout, Normal};
 use crate::hidden::hidden_triangles;
+use crate::mirror::{Mirror, WithMirrored};
 use crate::refine::{Free, Segments, refine};
 use crate::rollout::{FreeScore, score};
 use crate::sequence::{Sequence, joined_roots};
@@ -43,6 +44,8 @@ pub struct Training {
     pub rho_before: f64,
     /// Windows the motion was fitted to.
     pub windows: usize,
+    /// Whether every take was used a second time, mirrored; the windows count both.
+    pub mirrored: bool,
     /// What was reduced or noticed.
     pub remarks: Vec<String>,
     /// Where stability had to be enforced: what lowering dimensions until it comes by itself would have given.
@@ -89,6 +92,7 @@ pub struct Prepared<'a> {
     sequences: Vec<Sequence>,
     travel_m: Vec<f32>,
     attachment: Option<Attachment>,
+    mirrored: bool,
     remarks: Vec<String>,
 }
 
@@ -101,6 +105,16 @@ impl<'a> Prepared<'a> {
     ) -> Result<Self, Error> {
         let (heads, first) = heads(body.skeleton.len(), source)?;
         let mut remarks = Vec::new();
+        let mut mirror = None;
+        if settings.mirror {
+            match Mirror::find(body, &first) {
+                Ok(found) => mirror = Some(found),
+                Err(why) => remarks.push(format!("takes are not mirrored: {why}")),
+            }
+        }
+        let mirrored = mirror.is_some();
+        let source = &WithMirrored { source, mirror };
+        let heads = source.heads(heads);
         // Spaces come from the plain takes, motion from all of them (§7, two-step training).
         let mut plain: Vec<usize> = (0..heads.len()).filter(|&i| heads[i].stop_frame.is_none()).collect();
         if plain.is_empty() {
@@ -111,7 +125,7 @@ impl<'a> Prepared<'a> {
         let pose = BodySpace::new(body, source, &plain, body_dims)?;
         let (sequences, travel_m) = project(source, &heads, &cloth, &pose)?;
         let attachment = attachment(body, &first, &mut remarks);
-        Ok(Self { body, first, heads, cloth, pose, sequences, travel_m, attachment, remarks })
+        Ok(Self { body, first, heads, cloth, pose, sequences, travel_m, attachment, mirrored, remarks })
     }
 
     /// The garment's weights, as it hangs on the body.
@@ -176,7 +190,7 @@ impl<'a> Prepared<'a> {
         };
         let (choice, tried) = trainer.choose()?;
         let all: Vec<usize> = (0..heads.len()).collect();
-        let fitted = trainer.fit(&all, choice)?;
+        let fitted = trainer.fit(&trainer.normals(&all)?, &all, choice)?;
         let parts = Parts { body: self.body, first, settings: &settings, cloth: &cloth, pose: &pose };
         let mut model = parts.model(&trainer.layout, &fitted.fit, &fitted.start, sequences);
         model.certificate = certify(&model, self.travel_m.clone())?;
@@ -189,6 +203,7 @@ impl<'a> Prepared<'a> {
             ("ridge", choice.ridge.to_string()),
             ("refined_over_frames", choice.horizon.to_string()),
             ("rho_before", fitted.rho_before.to_string()),
+            ("mirrored", self.mirrored.to_string()),
             ("form", if settings.paper { "printed" } else { "with bias" }.to_string()),
         ];
         for key in ["garment", "fabric"] {
@@ -206,6 +221,7 @@ impl<'a> Prepared<'a> {
             tried,
             rho_before: fitted.rho_before,
             windows: fitted.windows,
+            mirrored: self.mirrored,
             remarks,
             lowered,
         })
@@ -263,7 +279,9 @@ fn project<S: TakeSource + ?Sized>(
         .iter()
         .map(|h| {
             let at = h.stop_frame?;
-            let same = |p: &Head| p.stop_frame.is_none() && p.clip == h.clip && p.frames > at;
+            let same = |p: &Head| {
+                p.stop_frame.is_none() && p.clip == h.clip && p.mirrored == h.mirrored && p.frames > at
+            };
             Some((heads.iter().position(same)?, at))
         })
         .collect();
@@ -340,11 +358,14 @@ impl Trainer<'_> {
         }
         let is_held = |i: &usize| held.contains(&self.heads[*i].clip.as_str());
         let kept: Vec<usize> = (0..self.heads.len()).filter(|i| !is_held(i)).collect();
-        let held: Vec<usize> = (0..self.heads.len()).filter(is_held).collect();
+        // A mirrored clip would only say the same again.
+        let held: Vec<usize> =
+            (0..self.heads.len()).filter(is_held).filter(|&i| !self.heads[i].mirrored).collect();
+        let normals = self.normals(&kept)?;
         let mut tried = Vec::new();
         let attempt = |choice: Choice| -> Result<Tried, Error> {
             let FreeScore { rms_cm, over_order_zero, liveliness } =
-                self.score(&self.fit(&kept, choice)?, &held);
+                self.score(&self.fit(&normals, &kept, choice)?, &held);
             Ok(Tried { ridge: choice.ridge, horizon: choice.horizon, rms_cm, over_order_zero, liveliness })
         };
         for &ridge in ridges {
@@ -368,9 +389,9 @@ impl Trainer<'_> {
         score(&self.layout, &fitted.fit, &fitted.start, sequences, self.vertices, self.fps)
     }
 
-    /// Fits the given takes; the result is stable.
-    fn fit(&self, takes: &[usize], choice: Choice) -> Result<Fitted, Error> {
-        let (layout, limit) = (&self.layout, self.settings.max_rho);
+    /// The sums over the given takes that a fit of any ridge needs, of the motion and of its order-0 start.
+    fn normals(&self, takes: &[usize]) -> Result<[Normal; 2], Error> {
+        let layout = &self.layout;
         let mut normal = Normal::new(*layout);
         let mut start = Normal::new(layout.bootstrap());
         for &i in takes {
@@ -380,6 +401,12 @@ impl Trainer<'_> {
         if normal.windows() == 0 {
             return Err(Error::Empty(format!("no take is longer than {} frames", layout.order)));
         }
+        Ok([normal, start])
+    }
+
+    /// Fits the given takes, whose sums are given, too; the result is stable.
+    fn fit(&self, [normal, start]: &[Normal; 2], takes: &[usize], choice: Choice) -> Result<Fitted, Error> {
+        let (layout, limit) = (&self.layout, self.settings.max_rho);
         let mut fit = normal.fit(choice.ridge)?;
         let rho_before = enforce(&mut fit, layout, limit)?;
         if rho_before > limit {
@@ -392,9 +419,9 @@ impl Trainer<'_> {
             let sequences = takes.iter().map(|&i| &self.sequences[i]);
             let segments = Segments::new(layout, sequences, choice.horizon, limit_segments);
             if !segments.is_empty() {
-                fit = refine(&segments, &normal, choice.ridge, &fit, 25, Free::All)?;
+                fit = refine(&segments, normal, choice.ridge, &fit, 25, Free::All)?;
                 if enforce(&mut fit, layout, limit)? > limit {
-                    fit = refine(&segments, &normal, choice.ridge, &fit, 10, Free::Inputs)?;
+                    fit = refine(&segments, normal, choice.ridge, &fit, 10, Free::Inputs)?;
                 }
             }
         }

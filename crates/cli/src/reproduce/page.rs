@@ -116,10 +116,12 @@ pub fn write(folder: &Path, study: &Study, cast: &Cast, command: &str, seconds: 
     let [train, test, apart] = study.frames;
     let _ = writeln!(
         md,
-        "**What differs.** Motion: {} ({train} frames at 30 Hz to train with {} windows stops included, {test} to test, \
+        "**What differs.** Motion: {} ({train} frames at 30 Hz to train with {} windows stops{} included, {test} to test, \
          {apart} apart; theirs 6,609, 33,045 and 9,881 of one actor). Body and garment: ours. Simulator: ours, with \
          measured fabric; theirs Maya nCloth. Our models have a bias and `cos − 1`; the printed form is below.\n",
-        cast.source, study.windows
+        cast.source,
+        study.windows,
+        if study.mirrored { " and mirror images" } else { "" }
     );
     let rows: Vec<Vec<String>> = goals(study)
         .into_iter()
@@ -279,6 +281,19 @@ fn garment_table(md: &mut String, study: &Study) {
          a 3 GHz core 144 cycles for more than ten thousand multiplications) and nothing is computed from it. Garments \
          beside the first are trained on a few clips and scored on one they have not seen: their errors say less.\n\n",
     );
+    for p in &study.pairs {
+        let _ = writeln!(
+            md,
+            "One cut, two fabrics (their Figure 4): {} and {} on the same unseen motion are {} cm apart as models and {} cm as \
+             simulations; the models' own errors are {} and {} cm.\n",
+            p.names[0],
+            p.names[1],
+            number(p.apart_cm, 2),
+            number(p.truths_apart_cm, 2),
+            number(p.errors_cm[0], 2),
+            number(p.errors_cm[1], 2)
+        );
+    }
 }
 
 fn main_section(md: &mut String, study: &Study) {
@@ -331,7 +346,8 @@ fn main_section(md: &mut String, study: &Study) {
     if let Some(s) = e.settling() {
         let _ = writeln!(
             md,
-            "After stops ({} of {} swing): {} Hz (simulated {}), decrement {} ({}), {} of the truth's way to rest over 1 s.\n",
+            "After stops ({} of {} swing back by a sixth or more; the others fall to rest, and a frequency or decrement fitted to \
+             them means nothing): {} Hz (simulated {}), decrement {} ({}), {} of the truth's way to rest over 1 s.\n",
             s.swinging,
             s.stops,
             number(s.hz[1], 2),
@@ -383,7 +399,9 @@ fn plots(study: &Study) -> Vec<(String, Chart)> {
     ));
     let Some(e) = &study.evaluation else { return plots };
     let seconds = |v: &[f32]| v.iter().enumerate().map(|(f, v)| (f as f64 / 30.0, f64::from(*v))).collect();
-    for (k, s) in e.stops.iter().filter(|s| s.swings).take(3).enumerate() {
+    // Those that swing first: there is more to see.
+    let (swinging, falling): (Vec<_>, Vec<_>) = e.stops.iter().partition(|s| s.swings);
+    for (k, s) in swinging.into_iter().chain(falling).take(3).enumerate() {
         plots.push((
             format!("stop{}", k + 1),
             Chart {

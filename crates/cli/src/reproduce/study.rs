@@ -2,11 +2,13 @@
 
 use super::cast::Cast;
 use anyhow::{Context, Result};
+use glam::Vec3;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use toile_assets::{Attachment, Body, Model, ModelKind, Take};
 use toile_learn::{Baselines, Evaluation, Prepared, Settings, Training, baselines, evaluate, worst_case};
+use toile_run::{Stable, Tier};
 
 /// One model of a table.
 pub struct Row {
@@ -40,6 +42,25 @@ pub struct GarmentRow {
     pub mean_cm: f64,
 }
 
+/// One garment in two fabrics (Figure 4): do the models differ by more than they are wrong?
+pub struct Pair {
+    pub names: [String; 2],
+    /// Mean vertex distance between the two models on the same unseen motion.
+    pub apart_cm: f64,
+    /// The same between the two simulations.
+    pub truths_apart_cm: f64,
+    /// Each model's own error there.
+    pub errors_cm: [f64; 2],
+}
+
+/// A garment of table 1 after its training.
+struct Fitted {
+    name: String,
+    model: Arc<Model>,
+    test: Vec<Take>,
+    error_cm: f64,
+}
+
 /// What the worst input did to the main model.
 pub struct Worst {
     pub bound_cm: f64,
@@ -50,6 +71,8 @@ pub struct Worst {
 pub struct Study {
     pub frames: [usize; 3],
     pub windows: usize,
+    /// Whether mirror images are among the windows.
+    pub mirrored: bool,
     pub dims: Vec<usize>,
     pub orders: Vec<usize>,
     /// Table 2.
@@ -58,6 +81,9 @@ pub struct Study {
     pub by_order: Vec<Row>,
     /// Table 1.
     pub garments: Vec<GarmentRow>,
+    /// Figure 4.
+    pub pairs: Vec<Pair>,
+    fitted: Vec<Fitted>,
     /// Model C at the main dimensions, and A and B beside it.
     pub main: Option<Row>,
     pub printed: Option<Row>,
@@ -107,6 +133,9 @@ impl Study {
             by_dims: Vec::new(),
             by_order: Vec::new(),
             garments: Vec::new(),
+            pairs: Vec::new(),
+            fitted: Vec::new(),
+            mirrored: false,
             main: None,
             printed: None,
             one_step: None,
@@ -150,6 +179,7 @@ impl Study {
                 if dims == MAIN && kind == ModelKind::C {
                     self.train_secs = prepare_secs + secs;
                     self.windows = training.windows;
+                    self.mirrored = training.mirrored;
                     self.main_model(&training, evaluation, &model, out)?;
                     self.main = Some(self.row(&training, dims, &attachment).0);
                     let printed = Settings { paper: true, ..settings.clone() };
@@ -277,8 +307,50 @@ impl Study {
             full_ms: median_ms(takes),
             mean_cm: e.mean_cm,
         });
+        let ours = Fitted {
+            name: self.garments[self.garments.len() - 1].name.clone(),
+            model,
+            test,
+            error_cm: e.mean_cm,
+        };
+        let garment = |f: &Fitted| f.name.split(',').next().unwrap_or_default().to_string();
+        self.pairs.extend(
+            self.fitted.iter().filter(|f| garment(f) == garment(&ours)).filter_map(|f| pair(f, &ours)),
+        );
+        self.fitted.push(ours);
         Ok(())
     }
+}
+
+/// Both models, running freely, and both simulations on the motions that they share.
+fn pair(a: &Fitted, b: &Fitted) -> Option<Pair> {
+    if a.model.vertices != b.model.vertices {
+        return None;
+    }
+    let (mut models, mut truths, mut count) = (0.0, 0.0, 0usize);
+    let mut out = [vec![Vec3::ZERO; a.model.vertices], vec![Vec3::ZERO; a.model.vertices]];
+    let apart = |p: &[Vec3], q: &[Vec3]| p.iter().zip(q).map(|(p, q)| f64::from(p.distance(*q))).sum::<f64>();
+    for ours in a.test.iter().filter(|t| t.stop_frame.is_none()) {
+        let same = |t: &&Take| t.clip == ours.clip && t.stop_frame.is_none() && t.len() == ours.len();
+        let Some(theirs) = b.test.iter().find(same) else { continue };
+        let mut garments = [Stable::new(a.model.clone()), Stable::new(b.model.clone())];
+        for f in 0..ours.len() {
+            for (garment, out) in garments.iter_mut().zip(&mut out) {
+                garment.step(ours.frame_bones(f), &ours.roots[f], 1.0 / ours.fps);
+                garment.positions(out);
+            }
+            models += apart(&out[0], &out[1]);
+            truths += apart(ours.frame(f), theirs.frame(f));
+            count += a.model.vertices;
+        }
+    }
+    let mean = |sum: f64| 100.0 * sum / count as f64;
+    (count > 0).then(|| Pair {
+        names: [a.name.clone(), b.name.clone()],
+        apart_cm: mean(models),
+        truths_apart_cm: mean(truths),
+        errors_cm: [a.error_cm, b.error_cm],
+    })
 }
 
 /// Whether a clip's name is the one that a request (`walk:1.2`, `…/16_47.bvh`) stands for.

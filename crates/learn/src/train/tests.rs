@@ -157,6 +157,90 @@ fn hostile_input_stays_within_the_certified_travel_for_hours() {
 }
 
 #[test]
+fn hostile_input_within_trained_speeds_stays_within_the_smaller_bound() {
+    let model = certified();
+    let inputs = &model.inputs;
+    let mut seed = 5u64;
+    let mut noise = || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed % 20_001) as f32 / 10_000.0 - 1.0
+    };
+    let strangeness = |x: &[f32]| -> f32 {
+        let sum: f32 = x.iter().zip(&inputs.body_std).map(|(x, s)| (x / s.max(1e-9)).powi(2)).sum();
+        (sum / x.len() as f32).sqrt()
+    };
+    let allowed = |x: &[f32]| {
+        strangeness(x) <= inputs.body_reach
+            && x.iter()
+                .zip(inputs.body_min.iter().zip(&inputs.body_max))
+                .all(|(x, (lo, hi))| x >= lo && x <= hi)
+    };
+    let mut largest = 0.0f32;
+    for start in 0..150 {
+        let mut crowd = toile_run::Crowd::new(toile_run::CrowdSettings { threads: 1, ..Default::default() });
+        let kind = crowd.add_model(model.clone(), 1).unwrap();
+        let garment = crowd.add(kind).unwrap();
+        let mut root = RootFrame { position: DVec3::ZERO, heading: 0.0 };
+        let corner = |noise: &mut dyn FnMut() -> f32| -> Vec<f32> {
+            inputs
+                .body_min
+                .iter()
+                .zip(&inputs.body_max)
+                .map(|(lo, hi)| if noise() < 0.0 { *lo } else { *hi })
+                .collect()
+        };
+        // As far out as is allowed, to begin with.
+        let mut wanted = corner(&mut noise);
+        let mut x = vec![0.0f32; model.body_dims];
+        let towards = |x: &[f32], step: &[f32]| -> Vec<f32> {
+            let at = |share: f32| x.iter().zip(step).map(|(x, s)| x + share * s).collect::<Vec<f32>>();
+            let (mut lo, mut hi) = (0.0, 1.0);
+            for _ in 0..20 {
+                let middle = 0.5 * (lo + hi);
+                if allowed(&at(middle)) { lo = middle } else { hi = middle }
+            }
+            at(lo)
+        };
+        if allowed(&x) {
+            x = towards(&x, &wanted);
+        }
+        let mut way = [noise(), noise(), noise(), noise()].map(f32::signum);
+        for _ in 0..60 {
+            crowd.set_origin(root.position).unwrap();
+            crowd.set_body(garment, &x, &root).unwrap();
+            crowd.step(1.0 / model.fps).unwrap();
+            crowd.draw();
+            let here = RootFrame { position: DVec3::ZERO, ..root };
+            for (v, p) in crowd.vertices(garment).unwrap().iter().enumerate() {
+                let travel = here.canonical_from_world(p.as_dvec3()).as_vec3().distance(model.cloth_mean[v]);
+                let share = travel / model.certificate.travel_bound_rate_m[v];
+                assert!(share <= 1.0, "start {start}, vertex {v}: {share} of the bound");
+                largest = largest.max(share);
+            }
+            if noise() > 0.8 {
+                wanted = corner(&mut noise);
+                way = [noise(), noise(), noise(), noise()].map(f32::signum);
+            }
+            let step: Vec<f32> = (0..x.len())
+                .map(|k| (wanted[k] - x[k]).clamp(-inputs.body_rate[k], inputs.body_rate[k]))
+                .collect();
+            x = towards(&x, &step);
+            let flat = f64::from(inputs.max_horizontal_m) * 0.5f64.sqrt();
+            let moved = DVec3::new(
+                flat * f64::from(way[0]),
+                f64::from(inputs.max_vertical_m * way[1]),
+                flat * f64::from(way[2]),
+            );
+            root.position += RootFrame { position: DVec3::ZERO, ..root }.world_from_canonical(moved);
+            root.heading += f64::from(inputs.max_turn * way[3]);
+        }
+    }
+    assert!(largest > 0.35, "a test that pushes: {largest}");
+}
+
+#[test]
 fn the_worst_input_reaches_the_bound_and_not_more() {
     let body = tube_body();
     let takes = swaying_takes(&body, 4, 120);
@@ -312,4 +396,33 @@ fn an_unstable_fit_is_repaired() {
     let mut broken = training.model.clone();
     broken.b[0].iter_mut().for_each(|b| *b *= 1.2);
     assert!(broken.verify_certificate().is_err(), "a changed matrix must void the certificate");
+}
+
+#[test]
+fn mirrored_takes_join_where_they_can_and_are_said() {
+    let body = tube_body();
+    let mut takes = swaying_takes(&body, 4, 120);
+    let settings = Settings { cloth_dims: 3, body_dims: 8, ..quick() };
+    let alone = train(&body, &takes, &settings).unwrap();
+    assert!(
+        !alone.mirrored && alone.remarks.iter().any(|r| r.contains("not mirrored")),
+        "{:?}",
+        alone.remarks
+    );
+    let asked = train(&body, &takes, &Settings { mirror: false, ..settings.clone() }).unwrap();
+    assert!(!asked.remarks.iter().any(|r| r.contains("mirrored")), "{:?}", asked.remarks);
+    // The same column, closed and even, and a cloth hung about its middle.
+    let mut even = body.clone();
+    even.mesh.positions =
+        (0..60).map(|i| Vec3::new(if i % 2 == 0 { 0.2 } else { -0.2 }, (i / 2) as f32 * 0.06, 0.0)).collect();
+    even.mesh.triangles = (0..58).map(|i| [i, i + 1, i + 2]).collect();
+    let rows = even.mesh.positions.iter().map(|p| [(0u16, 2.0 - p.y.min(1.99)), (1, p.y + 0.01)]);
+    even.skin = Skin::from_rows(rows.collect::<Vec<_>>()).unwrap();
+    for t in &mut takes {
+        t.draped =
+            [(-0.5, 0.0), (0.5, 0.0), (-0.5, 1.0), (0.5, 1.0)].map(|(x, y)| Vec3::new(x, y, 0.0)).into();
+    }
+    let both = train(&even, &takes, &settings).unwrap();
+    assert!(both.mirrored, "{:?}", both.remarks);
+    assert_eq!(both.windows, 2 * alone.windows);
 }

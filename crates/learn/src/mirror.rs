@@ -1,0 +1,277 @@
+//! Every take a second time, mirrored left to right: twice the motion for nothing, where body and garment are their own
+//! mirror images.
+//!
+//! With `S = diag(−1, 1, 1)` a mirrored bone is `S B_{j′} S`, `j′` the joint on the other side; a mirrored garment vertex is
+//! `S` times the point of the surface that lies across from it, so that the two halves need not be meshed alike; the root's
+//! sideways position and its heading change sign. The laws of motion know no left and right, wind does.
+
+use crate::Error;
+use crate::source::{Head, TakeSource};
+use glam::{Affine3A, Mat3A, Vec3, Vec3A};
+use std::borrow::Cow;
+use toile_assets::{Body, RootFrame, Take, TriangleTree};
+
+/// How far a mirrored point of the body may be from its surface, m: less than cloth is thick plus its gap.
+const BODY_TOLERANCE_M: f32 = 0.004;
+/// The same of the draped garment as a share of its size: at the farthest, and on average. No drape is quite even.
+const GARMENT_TOLERANCE: [f32; 2] = [0.05, 0.005];
+/// How far a joint may be from the mirror image of its partner, m.
+const JOINT_TOLERANCE_M: f32 = 0.005;
+/// Difference of skinning weights across the body, at most.
+const WEIGHT_TOLERANCE: f32 = 0.1;
+/// Vertices of the body that are looked at, evenly thinned.
+const LOOKS: usize = 1500;
+
+/// What lies across from what.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Mirror {
+    joints: Vec<usize>,
+    /// Per garment vertex three vertices across and their weights.
+    across: Vec<([u32; 3], [f32; 3])>,
+}
+
+fn flip(p: Vec3) -> Vec3 {
+    Vec3::new(-p.x, p.y, p.z)
+}
+
+impl Mirror {
+    /// Looks whether body and draped garment are their own mirror images; says why not where they are not.
+    pub fn find(body: &Body, take: &Take) -> Result<Self, String> {
+        if take.notes.iter().any(|(key, text)| key == "solver" && windy(text)) {
+            return Err("there is wind".into());
+        }
+        if take.draped.len() != take.vertices {
+            return Err("the takes do not hold the draped garment".into());
+        }
+        let joints = joints_across(body)?;
+        check_body(body, &joints)?;
+        let tree = TriangleTree::new(&take.draped, &take.triangles);
+        let (lo, hi) = take
+            .draped
+            .iter()
+            .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(lo, hi), p| (lo.min(*p), hi.max(*p)));
+        let size = (hi - lo).length();
+        let (mut farthest, mut sum) = (0.0f32, 0.0f32);
+        let mut across = Vec::with_capacity(take.vertices);
+        for p in &take.draped {
+            let found = tree.closest(flip(*p)).ok_or("the garment has no triangles")?;
+            farthest = farthest.max(found.distance_m);
+            sum += found.distance_m;
+            across.push((take.triangles[found.triangle as usize], found.barycentric));
+        }
+        let mean = sum / take.vertices.max(1) as f32;
+        if !(farthest <= GARMENT_TOLERANCE[0] * size && mean <= GARMENT_TOLERANCE[1] * size) {
+            return Err(format!(
+                "the garment is not its own mirror image (up to {:.1} cm apart, {:.2} cm on average)",
+                100.0 * farthest,
+                100.0 * mean
+            ));
+        }
+        Ok(Self { joints, across })
+    }
+
+    /// The take as a mirror shows it.
+    pub fn take(&self, take: &Take) -> Take {
+        let mut out = take.clone();
+        let s = Vec3A::new(-1.0, 1.0, 1.0);
+        for f in 0..take.len() {
+            let frame = take.frame(f);
+            let to = &mut out.positions[f * take.vertices..(f + 1) * take.vertices];
+            for (p, (corners, weights)) in to.iter_mut().zip(&self.across) {
+                let at = |k: usize| frame[corners[k] as usize] * weights[k];
+                *p = flip(at(0) + at(1) + at(2));
+            }
+            let bones = take.frame_bones(f);
+            for (j, &partner) in self.joints.iter().enumerate() {
+                let b = &bones[partner];
+                out.bones[f * take.joints + j] = Affine3A {
+                    matrix3: Mat3A::from_cols(
+                        -b.matrix3.x_axis * s,
+                        b.matrix3.y_axis * s,
+                        b.matrix3.z_axis * s,
+                    ),
+                    translation: b.translation * s,
+                };
+            }
+            let RootFrame { position, heading } = take.roots[f];
+            let position = glam::DVec3::new(-position.x, position.y, position.z);
+            out.roots[f] = RootFrame { position, heading: -heading };
+        }
+        out
+    }
+}
+
+/// Takes, and behind them the same takes mirrored.
+pub(crate) struct WithMirrored<'a, S: TakeSource + ?Sized> {
+    pub source: &'a S,
+    pub mirror: Option<Mirror>,
+}
+
+impl<S: TakeSource + ?Sized> WithMirrored<'_, S> {
+    /// Heads of the source, and of its mirrored takes behind them.
+    pub fn heads(&self, heads: Vec<Head>) -> Vec<Head> {
+        let mirrored = heads.iter().map(|h| Head { mirrored: true, ..h.clone() });
+        let mirrored: Vec<Head> = mirrored.filter(|_| self.mirror.is_some()).collect();
+        heads.into_iter().chain(mirrored).collect()
+    }
+}
+
+impl<S: TakeSource + ?Sized> TakeSource for WithMirrored<'_, S> {
+    fn count(&self) -> usize {
+        self.source.count() * if self.mirror.is_some() { 2 } else { 1 }
+    }
+
+    fn take(&self, index: usize) -> Result<Cow<'_, Take>, Error> {
+        match &self.mirror {
+            Some(mirror) if index >= self.source.count() => {
+                let take = self.source.take(index - self.source.count())?;
+                Ok(Cow::Owned(mirror.take(&take)))
+            }
+            _ => self.source.take(index),
+        }
+    }
+}
+
+/// Whether a take's note on its solver tells of wind.
+fn windy(solver: &str) -> bool {
+    let Some((_, rest)) = solver.split_once("wind: DVec3(") else { return false };
+    let numbers = rest.split(')').next().unwrap_or_default();
+    numbers.split(',').any(|n| n.trim().parse::<f64>() != Ok(0.0))
+}
+
+/// The joint on the other side of each, by where they were bound. Parents come first, so of joints in one place the one
+/// whose parent fits is taken.
+fn joints_across(body: &Body) -> Result<Vec<usize>, String> {
+    let at: Vec<Vec3> = body.joint_from_bind.iter().map(|m| m.inverse().translation.into()).collect();
+    let parent = |j: usize| body.skeleton.joints[j].parent;
+    let mut across: Vec<usize> = Vec::with_capacity(at.len());
+    for j in 0..at.len() {
+        let fits = |k: &usize| {
+            let near = at[*k].distance(flip(at[j])) <= JOINT_TOLERANCE_M;
+            near && parent(*k) == parent(j).map(|p| across[p])
+        };
+        // Where a joint of the middle is alone it is its own partner; twins in one place keep their order.
+        let partner = (0..at.len()).filter(fits).min_by(|a, b| {
+            let apart = |k: usize| (at[k].distance(flip(at[j])), k.abs_diff(j));
+            let ((da, ia), (db, ib)) = (apart(*a), apart(*b));
+            da.total_cmp(&db).then(ia.cmp(&ib))
+        });
+        across.push(partner.ok_or_else(|| {
+            format!("joint `{}` of the body has none across from it", body.skeleton.joints[j].name)
+        })?);
+    }
+    match (0..at.len()).find(|&j| across[across[j]] != j) {
+        Some(j) => Err(format!("joint `{}` of the body has no clear partner", body.skeleton.joints[j].name)),
+        None => Ok(across),
+    }
+}
+
+/// Whether the body's surface and weights are the same on both sides.
+fn check_body(body: &Body, across: &[usize]) -> Result<(), String> {
+    let tree = TriangleTree::new(&body.mesh.positions, &body.mesh.triangles);
+    let stride = body.mesh.positions.len().div_ceil(LOOKS).max(1);
+    for (v, p) in body.mesh.positions.iter().enumerate().step_by(stride) {
+        let found = tree.closest_within(flip(*p), BODY_TOLERANCE_M);
+        let Some(found) = found else {
+            return Err(format!("the body is not its own mirror image at vertex {v}"));
+        };
+        let mut weights = vec![0.0f32; across.len()];
+        for (corner, share) in body.mesh.triangles[found.triangle as usize].iter().zip(found.barycentric) {
+            body.skin.row(*corner as usize).for_each(|(j, w)| weights[j as usize] += share * w);
+        }
+        for (j, w) in body.skin.row(v) {
+            weights[across[j as usize]] -= w;
+        }
+        if weights.iter().any(|w| w.abs() > WEIGHT_TOLERANCE) {
+            return Err(format!("the body's weights differ from side to side at vertex {v}"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toile_assets::{Joint, Mesh, Skeleton, Skin, Transform};
+
+    /// A slab with a joint on either side and one in the middle.
+    fn symmetric_body() -> Body {
+        let at = |x: f32| Transform::from_translation(Vec3::new(x, 0.0, 0.0));
+        let joint = |name: &str, parent, x| Joint { name: name.into(), parent, rest: at(x) };
+        let joints = vec![joint("hips", None, 0.0), joint("l", Some(0), 0.3), joint("r", Some(0), -0.3)];
+        let positions: Vec<Vec3> =
+            [(-0.4, 0.0), (0.4, 0.0), (0.4, 1.0), (-0.4, 1.0)].map(|(x, y)| Vec3::new(x, y, 0.0)).into();
+        let rows: Vec<[(u16, f32); 2]> =
+            positions.iter().map(|p| [(0, 0.5), (if p.x > 0.0 { 1 } else { 2 }, 0.5)]).collect();
+        let mesh = Mesh { positions, triangles: vec![[0, 1, 2], [0, 2, 3]], uvs: vec![] };
+        Body::bound_at_rest("slab", Skeleton::new(joints).unwrap(), mesh, Skin::from_rows(rows).unwrap())
+            .unwrap()
+    }
+
+    fn take(body: &Body) -> Take {
+        let root = RootFrame { position: glam::DVec3::new(0.5, 1.0, 2.0), heading: 0.3 };
+        // The garment's halves are meshed differently: one diagonal each way.
+        let draped: Vec<Vec3> =
+            [(-0.5, 0.0), (0.0, 0.0), (0.5, 0.0), (-0.5, 1.0), (0.0, 1.0), (0.5, 1.0), (0.25, 0.5)]
+                .map(|(x, y)| Vec3::new(x, y, 0.1))
+                .into();
+        let turn =
+            Affine3A::from_rotation_translation(glam::Quat::from_rotation_y(0.3), Vec3::new(0.5, 1.0, 2.0));
+        let raised = turn * Affine3A::from_rotation_z(0.4);
+        Take {
+            clip: "raise".into(),
+            fps: 30.0,
+            triangles: vec![[0, 1, 4], [0, 4, 3], [1, 2, 6], [2, 5, 6], [5, 4, 6], [4, 1, 6]],
+            positions: draped.iter().map(|p| turn.transform_point3(*p + Vec3::X * 0.05)).collect(),
+            vertices: draped.len(),
+            bones: vec![turn, raised, turn],
+            joints: body.skeleton.len(),
+            roots: vec![root],
+            reports: vec![],
+            draped,
+            stop_frame: None,
+            notes: vec![],
+        }
+    }
+
+    #[test]
+    fn what_the_left_does_the_right_does_in_the_mirror() {
+        let body = symmetric_body();
+        let take = take(&body);
+        let mirror = Mirror::find(&body, &take).unwrap();
+        let seen = mirror.take(&take);
+        // The skinned body is the mirror image of the skinned body.
+        let (ours, theirs) =
+            (body.skinned_positions(take.frame_bones(0)), body.skinned_positions(seen.frame_bones(0)));
+        for (v, across) in [(0, 1), (1, 0), (2, 3), (3, 2)] {
+            assert!(theirs[v].distance(flip(ours[across])) < 1e-6, "{v}: {} {}", theirs[v], ours[across]);
+        }
+        // The garment hung 5 cm to the wearer's left; now 5 cm to the right, in the mirrored root frame.
+        let canonical = |t: &Take, v: usize| t.roots[0].canonical_from_world(t.frame(0)[v].as_dvec3());
+        for v in 0..take.vertices {
+            assert!((canonical(&take, v).x - f64::from(take.draped[v].x) - 0.05).abs() < 1e-6);
+            assert!((canonical(&seen, v).x - f64::from(take.draped[v].x) + 0.05).abs() < 1e-6, "{v}");
+        }
+        let twice = mirror.take(&seen);
+        assert!(twice.bones.iter().zip(&take.bones).all(|(a, b)| a.abs_diff_eq(*b, 1e-6)));
+    }
+
+    #[test]
+    fn a_lopsided_garment_body_or_wind_is_not_mirrored() {
+        let (body, take) = (symmetric_body(), take(&symmetric_body()));
+        let mut sleeve = take.clone();
+        sleeve.draped[2].x += 0.2;
+        assert!(Mirror::find(&body, &sleeve).is_err_and(|e| e.contains("mirror image")));
+        let mut blown = take.clone();
+        blown.notes.push(("solver".into(), "Settings { wind: DVec3(0.0, 0.0, 2.0), x: 1 }".into()));
+        assert!(Mirror::find(&body, &blown).is_err_and(|e| e.contains("wind")));
+        blown.notes[0].1 = "Settings { wind: DVec3(0.0, 0.0, -0.0), x: 1 }".into();
+        assert!(Mirror::find(&body, &blown).is_ok());
+        let mut lame = body.clone();
+        lame.joint_from_bind[1].translation.y += 0.1;
+        assert!(Mirror::find(&lame, &take).is_err_and(|e| e.contains("joint `l`")));
+        let mut bulge = body.clone();
+        bulge.mesh.positions[2].z += 0.05;
+        assert!(Mirror::find(&bulge, &take).is_err_and(|e| e.contains("vertex")));
+    }
+}
