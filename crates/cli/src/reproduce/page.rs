@@ -322,7 +322,27 @@ fn main_section(md: &mut String, study: &Study) {
     }
     row("skinning", [e.skin_cm, f64::NAN, f64::NAN, f64::NAN]);
     row("projection of the truth", [e.projection_cm, f64::NAN, f64::NAN, f64::NAN]);
+    if let Some(t) = &study.twins {
+        row(
+            "the simulation itself, nudged by 0.1 mm",
+            [t.mean_cm, t.liveliness, t.correlation, t.after_stops_cm],
+        );
+    }
     table(md, &["", "test cm", "liveliness", "correlation", "second after stops, cm"], &rows);
+    if let Some(t) = &study.twins {
+        let _ = writeln!(
+            md,
+            "**What can be known.** The test clips were simulated twice, from starts that differ by 0.1 mm ({} pairs). They end {} cm \
+             apart, so the mean of all such twins, the best anyone could foretell from the body alone, is about {} cm off \
+             (that over √2), with liveliness and correlation of about {} (the root of {}). Model C is {} times that far off.\n",
+            t.pairs,
+            number(t.mean_cm, 2),
+            number(t.mean_cm / 2.0f64.sqrt(), 2),
+            number(t.correlation.max(0.0).sqrt(), 2),
+            number(t.correlation, 2),
+            number(main.test_cm / (t.mean_cm / 2.0f64.sqrt()), 2)
+        );
+    }
     let _ = writeln!(
         md,
         "Trained in {:.1} s (theirs 1.5 h on four cores){}. Inside the body: {} % of vertices, deepest {} mm (simulated: \
@@ -463,6 +483,6 @@ pub fn json(study: &Study, page: &Path) -> Value {
     json!({
         "table2": study.by_dims.iter().map(row).collect::<Vec<_>>(),
         "table3": study.by_order.iter().map(row).collect::<Vec<_>>(),
-        "goals": goals, "report": page,
+        "twins_cm": study.twins.map(|t| t.mean_cm), "goals": goals, "report": page,
     })
 }

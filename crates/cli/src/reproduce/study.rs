@@ -7,7 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use toile_assets::{Attachment, Body, Model, ModelKind, Take};
-use toile_learn::{Baselines, Evaluation, Prepared, Settings, Training, baselines, evaluate, worst_case};
+use toile_learn::{
+    Baselines, Evaluation, Prepared, Settings, Training, Twins, baselines, evaluate, twins, worst_case,
+};
 use toile_run::{Stable, Tier};
 
 /// One model of a table.
@@ -91,6 +93,8 @@ pub struct Study {
     pub evaluation: Option<Evaluation>,
     pub worst: Option<Worst>,
     pub baselines: Option<Baselines>,
+    /// How well the simulation repeats itself.
+    pub twins: Option<Twins>,
     /// Name, mean cm, order-0 cm, skin cm, out of range %.
     pub apart: Vec<(String, [f64; 4])>,
     /// Seconds of the main training.
@@ -98,6 +102,7 @@ pub struct Study {
     pub simulated_ms: f64,
     train: Vec<Take>,
     test: Vec<Take>,
+    twin_takes: Vec<Take>,
     apart_takes: Vec<Take>,
     body: Body,
     cast: CastNames,
@@ -118,7 +123,7 @@ impl Study {
         body: &Body,
         cast: &Cast,
         train: Vec<Take>,
-        test: Vec<Take>,
+        [test, twin_takes]: [Vec<Take>; 2],
         apart_takes: Vec<Take>,
         quick: bool,
     ) -> Result<Self> {
@@ -142,11 +147,13 @@ impl Study {
             evaluation: None,
             worst: None,
             baselines: None,
+            twins: None,
             apart: Vec::new(),
             train_secs: 0.0,
             simulated_ms: median_ms(&train),
             train,
             test,
+            twin_takes,
             apart_takes,
             body: body.clone(),
             cast: CastNames {
@@ -242,6 +249,7 @@ impl Study {
         let attachment = model.attachment.clone().context("the model has no weights")?;
         let evaluation = evaluate(model, &self.test, &attachment, Some(&self.body));
         self.baselines = Some(baselines(model, &self.train, &self.test)?);
+        self.twins = Some(twins(model, &self.test, &self.twin_takes)?);
         let worst = worst_case(model)?;
         self.worst = Some(Worst {
             bound_cm: 100.0 * worst.bound_m,
