@@ -621,7 +621,7 @@ mod tests {
         let mut scene = Scene::new(&both, &rest, &plain(), &settings).unwrap();
         scene.pinned.fill(true);
         let state = State::at_rest(lay(&both, 0.0), scene.samples.len(), scene.hinges.len());
-        let mut ws = Workspace::new(&scene, &state.x, &settings);
+        let mut ws = Workspace::new(&scene, &state.x);
         let way = |i: usize| DVec3::new(0.0, if i < n { 2e-3 } else { -2e-3 }, 0.0);
         ws.x = state.x.iter().enumerate().map(|(i, p)| *p + way(i)).collect();
         // Tilted, so that triangles cross instead of lying in each other.
@@ -642,5 +642,24 @@ mod tests {
         assert_eq!(check::crossings(&scene.triangles, &scene.edges, &ws.x), 0);
         let moved = ws.x.iter().zip(&state.x).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max);
         assert!(moved > 1e-5, "it may go {moved} m");
+    }
+
+    #[test]
+    fn a_step_that_overstretches_cloth_is_cut_unless_it_came_so() {
+        let settings = Settings::worn();
+        let (mesh, rest) = rectangle(0.1, 0.1, 3, 3, Pattern::Alternating);
+        let scene = Scene::new(&mesh, &rest, &plain(), &settings).unwrap();
+        let state = State::at_rest(lay(&mesh, 0.0), scene.samples.len(), scene.hinges.len());
+        let mut ws = Workspace::new(&scene, &state.x);
+        let stretched = |by: f64| state.x.iter().map(|p| *p * DVec3::new(1.0 + by, 1.0, 1.0)).collect();
+        ws.x = stretched(0.08);
+        assert_eq!(spoiled(&scene, &settings, &ws), Ok(()));
+        ws.x = stretched(0.12);
+        assert_eq!(spoiled(&scene, &settings, &ws).unwrap_err().cause, "overstretched");
+        for (el, before) in scene.membrane.iter().zip(&mut ws.strain_before) {
+            *before = el.strain(&ws.x);
+        }
+        assert_eq!(spoiled(&scene, &settings, &ws), Ok(()));
+        assert_eq!(spoiled(&scene, &Settings::default(), &ws), Ok(()));
     }
 }
