@@ -201,7 +201,8 @@ pub fn standing(secs: f64) -> Result<Row> {
 pub struct Swing {
     /// Seconds after the stop and metres.
     pub trace: Vec<(f64, f64)>,
-    /// From the farthest ahead to the farthest behind, m.
+    /// From the farthest ahead to the farthest behind, m: the median over the hem's vertices. (Its front and back are held by
+    /// the legs at different times, so their mean moves less than any of them.)
     pub peak_to_peak: f64,
     /// The same within the last second, m.
     pub left_over: f64,
@@ -228,13 +229,16 @@ pub fn swing(dressed: &Dressed, motion: &Motion, hold_secs: f64) -> Result<Swing
     let mut world = dressed.world.clone();
     ramp(&mut world, &dressed.body, motion, &DrapeSettings::default())?;
     let mut trace = Vec::new();
+    let mut places: Vec<Vec<f64>> = vec![Vec::new(); hem.len()];
     let mut shots = Vec::new();
     for f in 1..=frames {
         dressed.play(&mut world, motion, f)?;
         if f >= stop {
-            let mean =
-                hem.iter().map(|i| world.state.x[*i as usize]).sum::<DVec3>() / hem.len().max(1) as f64;
-            let ahead = (mean - hips(f as f64 / FPS)).dot(along);
+            let middle = hips(f as f64 / FPS);
+            for (v, seen) in hem.iter().zip(&mut places) {
+                seen.push((world.state.x[*v as usize] - middle).dot(along));
+            }
+            let ahead = places.iter().filter_map(|p| p.last()).sum::<f64>() / hem.len().max(1) as f64;
             trace.push(((f - stop) as f64 / FPS, ahead));
             if (f - stop) % 8 == 0 && shots.len() < 4 {
                 shots.push(Shot {
@@ -246,12 +250,14 @@ pub fn swing(dressed: &Dressed, motion: &Motion, hold_secs: f64) -> Result<Swing
             }
         }
     }
-    let range = |some: &[(f64, f64)]| {
-        let (lo, hi) = some.iter().fold((f64::MAX, f64::MIN), |(l, h), p| (l.min(p.1), h.max(p.1)));
+    let range = |some: &[f64]| {
+        let (lo, hi) = some.iter().fold((f64::MAX, f64::MIN), |(l, h), p| (l.min(*p), h.max(*p)));
         hi - lo
     };
     let last = trace.len().saturating_sub(FPS as usize);
-    Ok(Swing { peak_to_peak: range(&trace), left_over: range(&trace[last..]), trace, shots })
+    let over =
+        |from: usize| super::percentile(&places.iter().map(|p| range(&p[from..])).collect::<Vec<f64>>(), 0.5);
+    Ok(Swing { peak_to_peak: over(0), left_over: over(last), trace, shots })
 }
 
 /// The hem after the sudden stop of a run: it swings by at least 5 cm, and settles.
