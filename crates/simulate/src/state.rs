@@ -28,6 +28,9 @@ pub struct State {
     pub v_before: Vec<DVec3>,
     /// Length of the last step, s; 0 before the first.
     pub step_before_secs: f64,
+    /// How often a step may still be cut for how it looks; grows with time, so that cloth that cannot look better (a sleeve
+    /// squeezed in an armpit) does not cost many times as much.
+    pub patience: f64,
     /// Time since the start, s.
     pub secs: f64,
     /// Vertices that touched something in the last step.
@@ -38,7 +41,17 @@ pub struct State {
     pub angles: Vec<f64>,
 }
 
+/// The most that patience grows to, in cuts.
+const PATIENCE: f64 = 4.0;
+/// Cuts that a step of the usual length allows.
+const PATIENCE_A_STEP: f64 = 0.15;
+
 impl State {
+    /// Patience comes back with `steps` of the usual length.
+    pub(crate) fn rest(&mut self, steps: f64) {
+        self.patience = (self.patience + PATIENCE_A_STEP * steps).min(PATIENCE);
+    }
+
     /// At rest at `x`.
     pub fn at_rest(x: Vec<DVec3>, samples: usize, hinges: usize) -> Self {
         let n = x.len();
@@ -47,6 +60,7 @@ impl State {
             x_before: x.clone(),
             v_before: vec![DVec3::ZERO; n],
             step_before_secs: 0.0,
+            patience: PATIENCE,
             secs: 0.0,
             touching: vec![false; n],
             grips: vec![Grip::default(); samples],

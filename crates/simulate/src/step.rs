@@ -95,7 +95,7 @@ pub struct Obstacles<'a> {
     pub air: DVec3,
 }
 
-/// Advances `state` by `h` seconds, or leaves it as it was.
+/// Advances `state` by `h` seconds, or leaves it as it was (but for its patience).
 pub fn substep(
     scene: &Scene,
     obstacles: &Obstacles<'_>,
@@ -205,9 +205,10 @@ pub fn substep(
         let last = h < settings.max_step_secs / LAST_CHANCE;
         report.held_back = keep_apart(scene, state, ws, reach + margin, last)?;
     }
-    if h > settings.max_step_secs / FOR_LOOKS {
-        spoiled(scene, settings, ws)?;
+    if state.patience >= 1.0 && h > settings.max_step_secs / FOR_LOOKS {
+        spoiled(scene, settings, ws).inspect_err(|_| state.patience -= 1.0)?;
     }
+    state.rest(h / settings.max_step_secs);
     take(scene, h, state, ws, &mut report);
     Ok(report)
 }
