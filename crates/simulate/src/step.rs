@@ -203,7 +203,9 @@ pub fn substep(
 
     if settings.self_contact {
         let last = h < settings.max_step_secs / LAST_CHANCE;
-        report.held_back = keep_apart(scene, state, ws, reach + margin, last)?;
+        let kept = keep_apart(scene, state, ws, reach + margin, last);
+        state.patience -= if kept.as_ref().is_err_and(|f| f.cause == PRESSED) { 1.0 } else { 0.0 };
+        report.held_back = kept?;
     }
     if state.patience >= 1.0 && h > settings.max_step_secs / FOR_LOOKS {
         spoiled(scene, settings, ws).inspect_err(|_| state.patience -= 1.0)?;
@@ -484,8 +486,8 @@ fn keep_apart(
             break;
         }
         if more == 0 {
-            if held > 0 && !last && pressed_in(ws) {
-                return Err(Failure { cause: "cloth is pressed into a body", vertex: 0 });
+            if held > 0 && !last && state.patience >= 1.0 && pressed_in(ws) {
+                return Err(Failure { cause: PRESSED, vertex: 0 });
             }
             return Ok(held);
         }
@@ -531,12 +533,14 @@ fn spoiled(scene: &Scene, settings: &Settings, ws: &Workspace) -> Result<(), Fai
     for c in ws.contacts.iter().filter(vertex).filter(|c| full(c) && c.reach > 0.5 * keep) {
         let inside = c.depth(c.point(&ws.x)) - c.reach > INSIDE_M;
         if inside && !ws.contacts.iter().any(|other| other.sample == c.sample && other.n.dot(c.n) < 0.0) {
-            return Err(Failure { cause: "cloth is pressed into a body", vertex: c.v[0] as usize });
+            return Err(Failure { cause: PRESSED, vertex: c.v[0] as usize });
         }
     }
     Ok(())
 }
 
+/// A cause that is a matter of looks.
+const PRESSED: &str = "cloth is pressed into a body";
 /// Steps so many times smaller than usual are not cut again for how they look.
 const FOR_LOOKS: f64 = 5.0;
 /// Principal strain that a step may leave, in limits.
