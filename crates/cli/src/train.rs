@@ -37,10 +37,6 @@ pub struct Args {
     /// Leave out the refinement over many frames that follows where cloth comes out too stiff
     #[arg(long)]
     no_refine: bool,
-    /// What decides between fits on clips held out: cloth that moves as much as the simulated, or the least mean error,
-    /// which is calmer
-    #[arg(long, value_enum, default_value = "life")]
-    prefer: Prefer,
     /// Frames held in full at once: what memory is bounded by
     #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
     chunk_frames: u32,
@@ -59,12 +55,6 @@ pub struct Args {
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Prefer {
-    Life,
-    Accuracy,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -90,10 +80,6 @@ pub fn run(args: &Args) -> Result<()> {
         body_dims: args.body_dims,
         paper: args.paper,
         refine: !args.no_refine,
-        life: match args.prefer {
-            Prefer::Life => Settings::default().life,
-            Prefer::Accuracy => 0.0,
-        },
         chunk_frames: args.chunk_frames as usize,
         hidden_frames: args.hidden_frames,
         mirror: !args.no_mirror,

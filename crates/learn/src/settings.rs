@@ -25,9 +25,6 @@ pub struct Settings {
     pub refine: bool,
     /// Liveliness below which they are.
     pub refine_below: f64,
-    /// How much of error stiffness counts as when ridge and horizon are chosen: a factor `e` less (or more) lively weighs like
-    /// this share more of error. 0 chooses the least error, which barely moves.
-    pub life: f64,
     /// Frames of a free run in refinement; each is tried and the best on held-out clips kept.
     pub horizons: Vec<usize>,
     /// Frames that a refinement looks at; more are thinned evenly.
@@ -56,7 +53,6 @@ impl Default for Settings {
             paper: false,
             refine: true,
             refine_below: 0.9,
-            life: 0.25,
             // A third of a second and a whole swing.
             horizons: vec![10, 30],
             refine_frames: 12_000,

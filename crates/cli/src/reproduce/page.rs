@@ -312,12 +312,6 @@ fn main_section(md: &mut String, study: &Study) {
             [p.test_cm, p.liveliness, p.correlation, p.after_stops_cm],
         );
     }
-    if let Some(p) = &study.calm {
-        row(
-            "chosen by error alone (`--prefer accuracy`)",
-            [p.test_cm, p.liveliness, p.correlation, p.after_stops_cm],
-        );
-    }
     if let Some(p) = &study.one_step {
         row("one-step least squares only", [p.test_cm, p.liveliness, p.correlation, p.after_stops_cm]);
     }

@@ -90,8 +90,6 @@ pub struct Study {
     pub main: Option<Row>,
     pub printed: Option<Row>,
     pub one_step: Option<Row>,
-    /// Chosen by error alone.
-    pub calm: Option<Row>,
     pub evaluation: Option<Evaluation>,
     pub worst: Option<Worst>,
     pub baselines: Option<Baselines>,
@@ -146,7 +144,6 @@ impl Study {
             main: None,
             printed: None,
             one_step: None,
-            calm: None,
             evaluation: None,
             worst: None,
             baselines: None,
@@ -194,8 +191,6 @@ impl Study {
                     self.main = Some(self.row(&training, dims, &attachment).0);
                     let printed = Settings { paper: true, ..settings.clone() };
                     self.printed = Some(self.row(&prepared.train(&printed)?, dims, &attachment).0);
-                    let calm = Settings { life: 0.0, ..settings.clone() };
-                    self.calm = Some(self.row(&prepared.train(&calm)?, dims, &attachment).0);
                     let one_step = Settings { refine: false, ..settings };
                     self.one_step = Some(self.row(&prepared.train(&one_step)?, dims, &attachment).0);
                 }

@@ -94,7 +94,7 @@ fn ball(centre: DVec3, radius: f64) -> Piece {
 
 /// A square of cotton falls on a ball and hangs there.
 pub fn on_sphere(size: Size, seed: u64) -> Result<Run> {
-    let settings = Settings::default();
+    let settings = Settings::worn();
     let n = size.pick(15, 27);
     let radius = 0.2;
     let (mesh, rest) = rectangle(0.8, 0.8, n, n, Pattern::Alternating);
@@ -122,7 +122,7 @@ pub fn on_sphere(size: Size, seed: u64) -> Result<Run> {
 
 /// The same on a ball that begins to turn while the hem lies on the floor.
 pub fn rotating_sphere(size: Size, seed: u64) -> Result<Run> {
-    let settings = Settings::default();
+    let settings = Settings::worn();
     let n = size.pick(14, 27);
     let radius = 0.2;
     let (mesh, rest) = rectangle(0.9, 0.9, n, n, Pattern::Alternating);
@@ -162,7 +162,7 @@ pub fn rotating_sphere(size: Size, seed: u64) -> Result<Run> {
 
 /// A wide sheet gathered on a rail and a ball that swings through it.
 pub fn curtain(size: Size, seed: u64) -> Result<Run> {
-    let settings = Settings::default();
+    let settings = Settings::worn();
     let n = size.pick(16, 30);
     let (width, height, gather) = (1.0, 0.9, 0.75);
     let (mesh, rest) = rectangle(width, height, n, n, Pattern::Alternating);
