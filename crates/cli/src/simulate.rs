@@ -288,8 +288,9 @@ impl Job<'_> {
     /// All takes of a clip, where all are finished.
     fn kept(&self, motion: &Motion, inputs: &str, timings: &Timings) -> Option<Vec<(PathBuf, Take)>> {
         let digest = self.digest(motion, inputs);
-        let read = |(path, _): &(PathBuf, Option<usize>)| {
-            let mut take = resume::finished(path, &digest)?;
+        let read = |(path, stop): &(PathBuf, Option<usize>)| {
+            // With another number of stops, a stop of this name is at another frame.
+            let mut take = resume::finished(path, &digest).filter(|t| t.stop_frame == *stop)?;
             timings.restore(path, &mut take);
             Some((path.clone(), take))
         };

@@ -181,3 +181,18 @@ fn a_clip_that_jumps_is_refused_with_its_frame_or_cut_there() {
     assert_eq!(names, ["clip0.part1.take", "clip0.part2.take"]);
     std::fs::remove_dir_all(&dir).unwrap();
 }
+
+#[test]
+fn more_stops_are_at_other_frames_and_are_made_anew() {
+    let dir = folder("stops");
+    let clips = clips(&dir, 1, 7);
+    let run = |out: &Path, stops: &str| {
+        let out = toile(&arguments(&clips, &out.to_string_lossy(), &["--stops", stops]));
+        assert!(out.status.success(), "{}", text(&out.stderr));
+    };
+    let (again, fresh) = (dir.join("again"), dir.join("fresh"));
+    run(&again, "1");
+    run(&again, "2");
+    run(&fresh, "2");
+    assert!(takes(&again).len() == 3 && takes(&again) == takes(&fresh));
+}
