@@ -52,6 +52,10 @@ pub fn run(args: &Args) -> Result<()> {
     let model = Arc::new(Model::read(&args.model)?);
     let body = ask::body(&args.body, None)?;
     let takes = take_files(&args.takes)?.iter().map(|f| read_take(f)).collect::<Result<Vec<Take>>>()?;
+    let others = match args.twins.is_empty() {
+        true => Vec::new(),
+        false => take_files(&args.twins)?.iter().map(|f| read_take(f)).collect::<Result<Vec<Take>>>()?,
+    };
     let mut faults = Vec::new();
     for take in &takes {
         if take.vertices != model.vertices || take.joints != model.joints {
@@ -103,9 +107,9 @@ pub fn run(args: &Args) -> Result<()> {
     let evaluation = toile_learn::evaluate(&model, &takes, &attachment, Some(&body));
     let mut value = json(&evaluation);
     let mut said = text(&evaluation);
-    if !args.twins.is_empty() {
-        let others = take_files(&args.twins)?.iter().map(|f| read_take(f)).collect::<Result<Vec<Take>>>()?;
-        let t = toile_learn::twins(&model, &takes, &others)?;
+    if !others.is_empty() {
+        let t =
+            toile_learn::twins(&model, &takes, &others).map_err(|e| BadRequest(format!("--twins: {e}")))?;
         value["twins"] = json!({
             "mean_cm": t.mean_cm, "after_stops_cm": number(t.after_stops_cm), "liveliness": t.liveliness,
             "correlation": t.correlation, "pairs": t.pairs,

@@ -63,18 +63,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn print(r: &watch::Run) {
-    println!(
-        "{} seed {}: {} frames, crossings {}, strain {:.1} % (p99 {:.1}), deepest {:.2} mm ({} inside), retries {}, {:.0} ms{}",
-        r.scene,
-        r.seed,
-        r.frames,
-        r.crossings,
-        100.0 * r.strain,
-        100.0 * r.strain_p99,
-        1e3 * r.deepest_m,
-        r.inside,
-        r.retries,
-        r.ms,
-        r.stuck.as_deref().unwrap_or("")
-    );
+    println!("{r}");
 }

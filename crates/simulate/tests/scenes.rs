@@ -289,21 +289,7 @@ fn scenes_stand_ten_jitters() {
 /// Runs of the dress on all motions.
 fn dress_runs(seeds: &[u64], frames: usize, every: usize) -> Vec<Run> {
     let runs = dress::wear_all("dress", seeds, frames, every).unwrap();
-    for r in &runs {
-        println!(
-            "seed {} of {}: {} frames, crossings {}, strain {:.1} % (p99 {:.1}), deepest {:.2} mm ({} inside), retries {}, {:.0} ms",
-            r.seed,
-            r.scene,
-            r.frames,
-            r.crossings,
-            100.0 * r.strain,
-            100.0 * r.strain_p99,
-            1e3 * r.deepest_m,
-            r.inside,
-            r.retries,
-            r.ms
-        );
-    }
+    runs.iter().for_each(|r| println!("{r}"));
     runs
 }
 

@@ -57,6 +57,27 @@ impl Run {
     }
 }
 
+/// One line with all that was seen.
+impl std::fmt::Display for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} seed {}: {} frames, crossings {}, strain {:.1} % (p99 {:.1}), deepest {:.2} mm ({} inside), retries {}, {:.0} ms {}",
+            self.scene,
+            self.seed,
+            self.frames,
+            self.crossings,
+            100.0 * self.strain,
+            100.0 * self.strain_p99,
+            1e3 * self.deepest_m,
+            self.inside,
+            self.retries,
+            self.ms,
+            self.stuck.as_deref().unwrap_or("")
+        )
+    }
+}
+
 /// What a vertex must stay out of: how deep a place is, m.
 pub type Depth<'a> = &'a dyn Fn(DVec3) -> f64;
 
