@@ -129,12 +129,16 @@ pub fn substep(
     let rate = scene.fabric.damping_secs / h;
     ws.bent_from.set(&scene.bending, &scene.rest_angles, &state.angles, rate, &mut ws.moments);
     // What is left undone comes back as speed: cloth that moves little is solved the more tightly, or it never rests.
-    let tolerance = (pace(scene, state) * h * RESTLESS).max(FINEST_M).min(settings.tolerance_m);
+    let pace = pace(scene, state);
+    let tolerance = (pace * h * RESTLESS).max(FINEST_M).min(settings.tolerance_m);
+    let hurry = (pace / HURRIED).min(1.0);
+    let linear_tolerance = settings.linear_tolerance * (1.0 + hurry);
+    let max_newton = settings.max_newton - usize::from(hurry == 1.0 && settings.max_newton > 1);
     let mut moved = f64::INFINITY;
     let mut mean = f64::INFINITY;
     let mut worst = 0;
     let mut descent: Option<Descent> = None;
-    for iteration in 0..settings.max_newton {
+    for iteration in 0..max_newton {
         let energy = loop {
             let pressed: f64 = ws.judged.iter().map(|c| constraint::energy(c, &ws.x)).sum();
             find_contacts(scene, obstacles, settings, h, state, ws, iteration);
@@ -156,7 +160,7 @@ pub fn substep(
             &scene.bending,
             &ws.gradient,
             &mut ws.move_,
-            settings.linear_tolerance,
+            linear_tolerance,
             settings.max_linear,
             &mut ws.vectors,
         );
@@ -200,6 +204,11 @@ pub fn substep(
     if moved > settings.retry_m {
         return Err(Failure { cause: "no convergence", vertex: worst });
     }
+
+    // What came to a body with the last move only.
+    let moment = surfaces::Moment { scene, obstacles, settings, state, h };
+    let found = ws.surfaces.find_strayed(&moment, &ws.x);
+    ws.contacts.extend_from_slice(&ws.surfaces.contacts[ws.surfaces.contacts.len() - found..]);
 
     if settings.self_contact {
         let last = h < settings.max_step_secs / LAST_CHANCE;
@@ -270,6 +279,7 @@ fn find_contacts(
         ws.surfaces.find(&moment, &ws.x);
     } else {
         ws.surfaces.refresh(&moment, &ws.x, iteration);
+        ws.surfaces.find_strayed(&moment, &ws.x);
     }
     ws.contacts.clear();
     ws.contacts.extend_from_slice(&ws.surfaces.contacts);
@@ -424,6 +434,8 @@ impl Descent {
 const LAST_CHANCE: f64 = 20.0;
 /// Share of its own motion in a step that Newton's iteration may leave undone.
 const RESTLESS: f64 = 0.04;
+/// Cloth that moves faster in itself, m/s, is solved less tightly: what is left undone is small beside what it does.
+const HURRIED: f64 = 0.2;
 /// Nothing is solved to less than this, m.
 const FINEST_M: f64 = 1e-6;
 

@@ -167,6 +167,9 @@ impl BodySurface {
         radius: f64,
         seed: Option<u32>,
     ) -> Option<(Nearest, bool)> {
+        if self.trees[part].0.beyond(p, radius * radius) {
+            return None;
+        }
         let near = self.nearest_of(part, p, radius, seed)?;
         let border = self.border[near.triangle as usize];
         let inside = (0..3).any(|k| !border[k] && near.weights[k] >= 1e-9);
@@ -193,15 +196,29 @@ impl BodySurface {
         let (tree, own) = &self.trees[part];
         tree.nearest(p, limit, |k, limit| test(own[k as usize], limit));
         let (triangle, weights, point) = best?;
-        Some({
-            let t = self.body.mesh.triangles[triangle as usize];
-            let smooth: DVec3 =
-                (0..3).map(|k| self.normals[self.weld[t[k] as usize] as usize] * weights[k]).sum();
+        Some(self.surface_point(triangle, weights, point))
+    }
+
+    /// The point of a triangle nearest to `p`, as [`BodySurface::nearest_on`] gives it, if it lies inside the triangle.
+    pub fn over(&self, triangle: u32, p: DVec3) -> Option<(Nearest, bool)> {
+        let [a, b, c] = self.body.mesh.triangles[triangle as usize].map(|i| self.end[i as usize]);
+        let w = point_triangle(p, a, b, c);
+        if w.iter().any(|w| *w <= 0.0) {
+            return None;
+        }
+        let border = self.border[triangle as usize];
+        Some((self.surface_point(triangle, w, a * w[0] + b * w[1] + c * w[2]), border.contains(&false)))
+    }
+
+    fn surface_point(&self, triangle: u32, weights: [f64; 3], point: DVec3) -> Nearest {
+        let t = self.body.mesh.triangles[triangle as usize];
+        let smooth: DVec3 =
+            (0..3).map(|k| self.normals[self.weld[t[k] as usize] as usize] * weights[k]).sum();
+        let normal = smooth.try_normalize().unwrap_or_else(|| {
             let [a, b, c] = t.map(|i| self.end[i as usize]);
-            let flat = (b - a).cross(c - a).normalize_or_zero();
-            let normal = smooth.try_normalize().unwrap_or(flat);
-            Nearest { triangle, weights, point, normal }
-        })
+            (b - a).cross(c - a).normalize_or_zero()
+        });
+        Nearest { triangle, weights, point, normal }
     }
 
     /// How far the surface moves in the substep, on average.

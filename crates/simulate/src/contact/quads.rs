@@ -162,6 +162,16 @@ impl Quads {
         }
     }
 
+    /// Whether nothing can be nearer than `√limit` to `p`, as far as the topmost boxes tell.
+    #[inline]
+    pub fn beyond(&self, p: DVec3, limit: f64) -> bool {
+        let Some(root) = self.nodes.first() else { return true };
+        let q = p.as_vec3();
+        let off = |k: usize, at: f32| (root.lo[k] - at).max(Vec4::splat(at) - root.hi[k]).max(Vec4::ZERO);
+        let (x, y, z) = (off(0, q.x), off(1, q.y), off(2, q.z));
+        f64::from((x * x + y * y + z * z).min_element()) > limit
+    }
+
     /// Calls `visit(triangle, limit)` for those that may be nearer than `√limit` to `p`; it returns the new limit.
     #[inline]
     pub fn nearest(&self, p: DVec3, mut limit: f64, mut visit: impl FnMut(u32, f64) -> f64) {

@@ -61,6 +61,10 @@ pub struct SurfaceContacts {
     clear: Vec<f64>,
     /// What was last found: per vertex and limb, then per sample between vertices on its own limb.
     watched: Vec<Watch>,
+    /// Where each vertex was when contacts were last looked for in this step.
+    looked_at: Vec<DVec3>,
+    /// Samples that are to be looked at again.
+    again: Vec<bool>,
     parts: usize,
 }
 
@@ -71,6 +75,8 @@ const SEARCH_M: f64 = 0.03;
 const SEARCH_TOUCHING_M: f64 = 0.06;
 /// Samples within this of touching are kept for the later iterations of a step, m.
 const SPARE_M: f64 = 0.008;
+/// Vertices that went farther since contacts were looked for are looked at again, m.
+const STRAYED_M: f64 = 0.75 * SPARE_M;
 /// Less cloth than this on a limb is no sleeve and no trouser leg, m².
 const SLEEVE_M2: f64 = 0.03;
 /// Vertices look for limbs this far, m: the nearer half of a skirt.
@@ -78,6 +84,10 @@ const WATCH_M: f64 = 0.09;
 /// What lies on a limb as near to a point as a sample does turns about it at most this fast, rad/s, towards the sample: a
 /// limb turns at 6 rad/s, and half of that is towards the cloth.
 const TURN_RATE: f64 = 3.3;
+/// A sample that moved less on a limb than this, m, within this time, s, is taken to be over the same triangle.
+const STAYS_M: f64 = 5e-4;
+const STAYS_SHARE: f64 = 0.25;
+const STAYS_SECS: f32 = 0.1;
 /// A sample that moved farther since it was measured is measured again, m. Sliding 2 mm along a shin is 0.05 mm of
 /// depth.
 const REMEASURE_M: f64 = 2e-3;
@@ -115,12 +125,29 @@ impl Moment<'_> {
         }
     }
 
+    /// All rigid things.
+    fn rigid(&self) -> Vec<Rigid<'_>> {
+        let place = |collider| {
+            let (start, end) = self.places(collider);
+            Rigid { collider, start, end, local_from_end: end.inverse() }
+        };
+        self.scene.colliders.iter().map(place).collect()
+    }
+
     /// A rigid collider at the start and the end of the substep.
     fn places(&self, c: &Collider) -> (DAffine3, DAffine3) {
         let (from, to) = (c.world_from_local_before, c.world_from_local);
         let at = |share: f64| if from == to { to } else { blend(&from, &to, share) };
         (at(self.obstacles.shares.0), at(self.obstacles.shares.1))
     }
+}
+
+/// A rigid thing in a substep.
+struct Rigid<'a> {
+    collider: &'a Collider,
+    start: DAffine3,
+    end: DAffine3,
+    local_from_end: DAffine3,
 }
 
 /// Between two nearby rigid transforms.
@@ -188,29 +215,65 @@ impl SurfaceContacts {
     pub fn find(&mut self, now: &Moment<'_>, x: &[DVec3]) {
         self.contacts.clear();
         self.sources.clear();
-        if let Some(body) = now.obstacles.body {
-            for s in 0..now.scene.samples.len() {
-                self.find_on_body(now, body, s, x);
+        self.looked_at.clear();
+        self.looked_at.extend_from_slice(x);
+        let rigid = now.rigid();
+        for s in 0..now.scene.samples.len() {
+            self.find_of(now, &rigid, s, x);
+        }
+    }
+
+    /// Finds the contacts of what has strayed so far from the first iterate that it may meet what was out of reach there:
+    /// a hem that is thrown against a knee. Returns how many it found; they come last.
+    pub fn find_strayed(&mut self, now: &Moment<'_>, x: &[DVec3]) -> usize {
+        self.again.clear();
+        self.again.resize(now.scene.samples.len(), false);
+        let mut any = false;
+        for (i, (x, at)) in x.iter().zip(&mut self.looked_at).enumerate() {
+            if x.distance_squared(*at) > STRAYED_M * STRAYED_M {
+                *at = *x;
+                self.again[i] = true;
+                any = true;
             }
         }
-        for (c, collider) in now.scene.colliders.iter().enumerate() {
-            let (start, end) = now.places(collider);
-            let local_from_end = end.inverse();
-            let friction = collider.friction.unwrap_or(now.scene.fabric.friction);
-            for s in 0..now.scene.samples.len() {
-                let y = now.scene.samples[s].point(x);
-                let local = local_from_end.transform_point3(y);
-                let (d, n) = collider.shape.distance(local);
-                if d > now.keep() + SPARE_M {
-                    continue;
-                }
-                let n = end.transform_vector3(n);
-                let p = y - n * d;
-                let motion = p - start.transform_point3(local_from_end.transform_point3(p));
-                let mut contact = now.contact(s, y, p, n, motion, friction);
-                self.remember_pressure(now, &mut contact);
-                self.push(contact, On::Collider(c as u32), y);
+        if !any {
+            return 0;
+        }
+        for s in now.scene.len()..now.scene.samples.len() {
+            self.again[s] = now.scene.samples[s].v.iter().any(|&v| self.again[v as usize]);
+        }
+        for c in &self.contacts {
+            self.again[c.sample as usize] = false;
+        }
+        let known = self.contacts.len();
+        let rigid = now.rigid();
+        for s in 0..now.scene.samples.len() {
+            if self.again[s] {
+                self.find_of(now, &rigid, s, x);
             }
+        }
+        self.contacts.len() - known
+    }
+
+    /// Finds the contacts of one sample.
+    fn find_of(&mut self, now: &Moment<'_>, rigid: &[Rigid<'_>], s: usize, x: &[DVec3]) {
+        if let Some(body) = now.obstacles.body {
+            self.find_on_body(now, body, s, x);
+        }
+        for (c, Rigid { collider, start, end, local_from_end }) in rigid.iter().enumerate() {
+            let y = now.scene.samples[s].point(x);
+            let local = local_from_end.transform_point3(y);
+            let (d, n) = collider.shape.distance(local);
+            if d > now.keep() + SPARE_M {
+                continue;
+            }
+            let n = end.transform_vector3(n);
+            let p = y - n * d;
+            let motion = p - start.transform_point3(local_from_end.transform_point3(p));
+            let friction = collider.friction.unwrap_or(now.scene.fabric.friction);
+            let mut contact = now.contact(s, y, p, n, motion, friction);
+            self.remember_pressure(now, &mut contact);
+            self.push(contact, On::Collider(c as u32), y);
         }
     }
 
@@ -257,16 +320,18 @@ impl SurfaceContacts {
                 }
                 continue;
             }
-            let seed = (seed != u32::MAX).then_some(seed);
             // Vertices look farther: on behalf of the samples between them, and to be left alone longer.
             let far = if is_vertex { WATCH_M } else { SEARCH_TOUCHING_M };
-            let found = body.nearest_on(part, y, far, seed);
+            let stays = watch.and_then(|at| self.stays(body, at, seed, y));
+            let stayed = stays.is_some();
+            let seed = (seed != u32::MAX).then_some(seed);
+            let found = stays.or_else(|| body.nearest_on(part, y, far, seed));
             let outside = found.is_none_or(|(f, _)| (y - f.point).dot(f.normal) > 0.0);
             if is_vertex {
                 let away = found.map_or(far, |f| f.0.point.distance(y));
                 self.clear[s * self.parts + part] = if outside { away } else { 0.0 };
             }
-            if let (Some(at), Some((f, _))) = (watch, &found) {
+            if let (Some(at), Some((f, _)), false) = (watch, &found, stayed) {
                 let age = if outside { 0.0 } else { f32::INFINITY };
                 let offset = (y - f.point).as_vec3();
                 self.watched[at] = Watch { weights: f.weights.map(|w| w as f32), offset, age };
@@ -317,6 +382,20 @@ impl SurfaceContacts {
         let away = then.length();
         let clear = away - moved - f64::from(watch.age) * TURN_RATE * away;
         (clear > now.keep() + SPARE_M).then_some(clear)
+    }
+
+    /// The nearest point of a limb to a sample that hardly moved on it since it was last looked for: over the inside of the
+    /// same triangle.
+    fn stays(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<(Nearest, bool)> {
+        let watch = &self.watched[at];
+        if seed == u32::MAX || watch.age > STAYS_SECS {
+            return None;
+        }
+        let moved = (y - body.point(seed, watch.weights.map(f64::from))).distance(watch.offset.as_dvec3());
+        if moved > STAYS_M.max(STAYS_SHARE * f64::from(watch.offset.length())) {
+            return None;
+        }
+        body.over(seed, y)
     }
 
     /// At least how far a sample between vertices is from a limb: distances change no faster than one moves.
@@ -393,14 +472,50 @@ mod tests {
     use crate::lab::cloths::{Pattern, lay, plain, rectangle};
     use crate::lab::scenes::box_body;
 
-    /// How many contacts each of four looks finds for a patch that stays `height` above a box, or under its surface.
-    fn looks(height: f64) -> [usize; 4] {
+    /// What `N` looks find for a patch that starts `height` above a box, or under its surface, and goes `way` between
+    /// them: with what is remembered from the look before, and without.
+    fn looks<const N: usize>(height: f64, way: DVec3) -> [[Vec<Contact>; 2]; N] {
         let body = box_body(0.3, 8).unwrap();
         let surface = BodySurface::new(&body, &body.bones(&body.skeleton.rest_pose()));
         let settings = Settings::default();
         let (mesh, rest) = rectangle(0.06, 0.06, 2, 2, Pattern::Alternating);
         let scene = Scene::new(&mesh, &rest, &plain(), &settings).unwrap();
-        let x = lay(&mesh, 0.15 + height);
+        let mut x = lay(&mesh, 0.15 + height);
+        let mut contacts = SurfaceContacts::new();
+        contacts.expect_body(&scene, &x, &surface);
+        let obstacles = Obstacles { body: Some(&surface), pins: &[], shares: (0.0, 1.0), air: DVec3::ZERO };
+        std::array::from_fn(|_| {
+            let state = State::at_rest(x.clone(), scene.samples.len(), scene.hinges.len());
+            let h = 1.0 / 60.0;
+            let now = Moment { scene: &scene, obstacles: &obstacles, settings: &settings, state: &state, h };
+            let mut anew = SurfaceContacts::new();
+            anew.expect_body(&scene, &x, &surface);
+            let found = [&mut contacts, &mut anew].map(|contacts| {
+                contacts.find(&now, &x);
+                contacts.contacts.clone()
+            });
+            x.iter_mut().for_each(|x| *x += way);
+            found
+        })
+    }
+
+    #[test]
+    fn what_starts_inside_is_never_left_alone() {
+        let counts = |height| looks::<4>(height, DVec3::ZERO).map(|found| found[0].len());
+        let found = counts(-0.02);
+        // Every vertex and every sample between them, at every look, although nothing moves.
+        assert!(found[0] > 9 && found.iter().all(|n| *n == found[0]), "{found:?}");
+        assert_eq!(counts(0.02), [0; 4]);
+    }
+
+    #[test]
+    fn what_strays_to_a_body_in_a_step_is_found() {
+        let body = box_body(0.3, 8).unwrap();
+        let surface = BodySurface::new(&body, &body.bones(&body.skeleton.rest_pose()));
+        let settings = Settings::default();
+        let (mesh, rest) = rectangle(0.06, 0.06, 2, 2, Pattern::Alternating);
+        let scene = Scene::new(&mesh, &rest, &plain(), &settings).unwrap();
+        let mut x = lay(&mesh, 0.165);
         let state = State::at_rest(x.clone(), scene.samples.len(), scene.hinges.len());
         let mut contacts = SurfaceContacts::new();
         contacts.expect_body(&scene, &x, &surface);
@@ -412,17 +527,35 @@ mod tests {
             state: &state,
             h: 1.0 / 60.0,
         };
-        [0; 4].map(|_| {
-            contacts.find(&now, &x);
-            contacts.contacts.len()
-        })
+        contacts.find(&now, &x);
+        assert!(contacts.contacts.is_empty());
+        // One corner is thrown down into the box.
+        x[0].y -= 0.02;
+        contacts.refresh(&now, &x, 1);
+        assert!(contacts.find_strayed(&now, &x) > 0);
+        let corner = contacts.contacts.iter().find(|c| c.sample == 0).unwrap();
+        assert!(corner.depth(corner.point(&x)) > 5e-3);
+        // What is known is not found twice.
+        let known = contacts.contacts.len();
+        x[0].y -= 0.01;
+        assert_eq!((contacts.find_strayed(&now, &x), contacts.contacts.len()), (0, known));
     }
 
     #[test]
-    fn what_starts_inside_is_never_left_alone() {
-        let found = looks(-0.02);
-        // Every vertex and every sample between them, at every look, although nothing moves.
-        assert!(found[0] > 9 && found.iter().all(|n| *n == found[0]), "{found:?}");
-        assert_eq!(looks(0.02), [0; 4]);
+    fn what_is_remembered_finds_what_a_fresh_look_finds() {
+        // Along the top of a box and out over its edge, in steps short and long, always within reach.
+        for step in [2e-4, 1e-3, 4e-3] {
+            for (look, [ours, fresh]) in
+                looks::<200>(5e-3, DVec3::new(step, -step / 200.0, 0.3 * step)).iter().enumerate()
+            {
+                // Beside the box ours may be a few more, which do not touch.
+                for b in fresh {
+                    let a = ours.iter().find(|a| a.sample == b.sample);
+                    let a = a.unwrap_or_else(|| panic!("look {look} of {step}: sample {} is lost", b.sample));
+                    let apart = (a.offset - b.offset).abs().max(1e-2 * a.n.distance(b.n));
+                    assert!(apart < 1e-3, "look {look} of {step}: {apart}");
+                }
+            }
+        }
     }
 }

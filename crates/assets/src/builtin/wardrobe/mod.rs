@@ -29,7 +29,7 @@ type Make = fn(&Form, usize) -> Result<Garment>;
 
 /// Name, number of vertices unless told otherwise, description, maker.
 const WARDROBE: [(&str, usize, &str, Make); 8] = [
-    ("dress", 766, "sleeveless dress to the knee, half-circle skirt", dress::dress),
+    ("dress", 766, "sleeveless dress to the knee, A-line skirt", dress::dress),
     ("skirt", 820, "flared skirt above the knee on a waistband", skirt::skirt),
     ("long-skirt", 766, "long skirt on a waistband", skirt::long_skirt),
     ("shirt", 3329, "loose shirt to the hip with set-in sleeves", shirt::shirt),
