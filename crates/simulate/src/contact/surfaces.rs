@@ -298,6 +298,10 @@ impl SurfaceContacts {
         let radius = if now.state.grips[s].touching { SEARCH_TOUCHING_M } else { SEARCH_M };
         let home = self.homes[s] as usize;
         let mut own: Option<(f64, DVec3)> = None;
+        // Where limbs are joined the nearest point of each lies on the seam. It counts only if no limb is met elsewhere:
+        // beside a thigh the nearest point of the trunk is always on the seam.
+        let mut joint: Option<(f64, Contact, usize)> = None;
+        let mut met = false;
         let from_corners = if is_vertex { [0.0; 3] } else { sample.v.map(|v| x[v as usize].distance(y)) };
         for k in 0..self.parts {
             // The sample's own limb first.
@@ -342,11 +346,19 @@ impl SurfaceContacts {
             let motion = body.motion(&found);
             // What has come that far in this step alone may be that much deeper: a thigh in a run.
             let come = (y - sample.point(&now.state.x) - motion).length();
-            if !inside || gap > keep + SPARE_M || found.point.distance(y) > radius + come {
+            let distance = found.point.distance(y);
+            if gap > keep + SPARE_M || distance > radius + come {
                 continue;
             }
             let mut contact = now.contact(s, y, found.point, found.normal, motion, now.scene.fabric.friction);
             self.remember_pressure(now, &mut contact);
+            if !inside {
+                if joint.is_none_or(|(d, _, _)| distance < d) {
+                    joint = Some((distance, contact, part));
+                }
+                continue;
+            }
+            met = true;
             if part == home {
                 let y0 = sample.point(&now.state.x);
                 own = Some((found.normal.dot(y0 + motion - found.point), found.normal));
@@ -357,6 +369,13 @@ impl SurfaceContacts {
                 if !soften(&mut contact, own, keep) {
                     continue;
                 }
+            }
+            self.push(contact, On::Limb(part as u32), y);
+        }
+        if let (false, Some((_, mut contact, part))) = (met, joint) {
+            if part != home {
+                contact.friction = 0.0;
+                contact.limit = 0.0;
             }
             self.push(contact, On::Limb(part as u32), y);
         }
@@ -469,6 +488,7 @@ fn soften(contact: &mut Contact, own: Option<(f64, DVec3)>, keep: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contact::parts::{border_corners, triangle_parts};
     use crate::lab::cloths::{Pattern, lay, plain, rectangle};
     use crate::lab::scenes::box_body;
 
@@ -539,6 +559,37 @@ mod tests {
         let known = contacts.contacts.len();
         x[0].y -= 0.01;
         assert_eq!((contacts.find_strayed(&now, &x), contacts.contacts.len()), (0, known));
+    }
+
+    #[test]
+    fn cloth_touches_the_seam_between_limbs() {
+        let body = toile_assets::builtin::body("mannequin:female").unwrap();
+        let surface = BodySurface::new(&body, &body.bones(&body.skeleton.rest_pose()));
+        let settings = Settings::default();
+        let (mesh, rest) = rectangle(0.01, 0.01, 1, 1, Pattern::Alternating);
+        let scene = Scene::new(&mesh, &rest, &plain(), &settings).unwrap();
+        let obstacles = Obstacles { body: Some(&surface), pins: &[], shares: (0.0, 1.0), air: DVec3::ZERO };
+        let (parts, _) = triangle_parts(&body);
+        let weld: Vec<u32> = (0..body.mesh.positions.len() as u32).collect();
+        let border = border_corners(&body.mesh.triangles, &weld, &parts);
+        let mut seen = 0;
+        for (t, border) in body.mesh.triangles.iter().zip(&border) {
+            let Some(k) = (0..3).find(|&k| border[k]) else { continue };
+            let near = surface.nearest(surface.end[t[k] as usize], 1.0).unwrap();
+            let way = near.point + near.normal * 2e-3;
+            let lie = lay(&mesh, 0.0);
+            let x: Vec<DVec3> = lie.iter().map(|p| *p - lie[0] + way).collect();
+            let state = State::at_rest(x.clone(), scene.samples.len(), scene.hinges.len());
+            let h = 1.0 / 60.0;
+            let now = Moment { scene: &scene, obstacles: &obstacles, settings: &settings, state: &state, h };
+            let mut contacts = SurfaceContacts::new();
+            contacts.expect_body(&scene, &x, &surface);
+            contacts.find(&now, &x);
+            let depth = |c: &&Contact| c.sample == 0 && c.depth(c.point(&x)) > 0.0;
+            assert!(contacts.contacts.iter().any(|c| depth(&c)), "{way}");
+            seen += 1;
+        }
+        assert!(seen > 20);
     }
 
     #[test]
