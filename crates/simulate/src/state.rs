@@ -42,7 +42,7 @@ pub struct State {
 }
 
 /// The most that patience grows to, in cuts.
-const PATIENCE: f64 = 4.0;
+const PATIENCE: f64 = 8.0;
 /// Cuts that a step of the usual length allows.
 const PATIENCE_A_STEP: f64 = 0.15;
 

@@ -133,7 +133,11 @@ pub fn substep(
     let tolerance = (pace * h * RESTLESS).max(FINEST_M).min(settings.tolerance_m);
     let hurry = (pace / HURRIED).min(1.0);
     let linear_tolerance = settings.linear_tolerance * (1.0 + hurry);
-    let max_newton = settings.max_newton - usize::from(hurry == 1.0 && settings.max_newton > 1);
+    // Where patience for smaller steps is at its end, this one is solved as well as it can be.
+    let max_newton = match state.patience >= 1.0 {
+        true => settings.max_newton - usize::from(hurry == 1.0 && settings.max_newton > 1),
+        false => 3 * settings.max_newton,
+    };
     let mut moved = f64::INFINITY;
     let mut mean = f64::INFINITY;
     let mut worst = 0;
