@@ -5,7 +5,7 @@ use crate::energy::{bending, membrane};
 use crate::settings::{Bending, Settings};
 use crate::{Error, Result};
 use glam::{DVec2, DVec3};
-use toile_assets::{Fabric, Garment, Mesh};
+use toile_assets::{Edge, Fabric, Garment, Mesh};
 
 /// A point of the cloth that is tested against bodies: corners and their weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -268,66 +268,61 @@ fn bending_elements(
     }
     let rigidity = bending::Rigidity { weft: fabric.bend_weft, warp: fabric.bend_warp };
     let flat = Unfolding { mesh, rest, topology, triangle_edges, hinge_of_edge: &hinge_of_edge };
-    let area = |t: usize| 0.5 * (rest[t][1] - rest[t][0]).perp_dot(rest[t][2] - rest[t][0]);
-    let mut elements: Vec<bending::Element> = Vec::new();
-    let mut jumps = Vec::new();
-    let mut rows = Vec::new();
-    for t in 0..mesh.triangles.len() {
-        let stencils = match kind {
-            Bending::Curvature => flat.complete(t),
-            Bending::Hinge => flat.own(t, &rest[t]),
-        };
-        let hinges = stencils.map(|s| s.map_or(bending::NONE, |s| s.0));
-        let stencils = stencils.map(|s| s.map(|s| s.1));
-        let k = match kind {
-            Bending::Curvature => bending::curvature_stiffness(area(t), stencils, rigidity),
-            Bending::Hinge => bending::hinge_stiffness(area(t), stencils, rigidity),
-        };
-        elements.push(bending::Element { hinges, k });
-        rows.push(bending::curvature_rows(stencils));
-    }
-    if kind == Bending::Curvature {
-        for edge in &topology.edges {
-            let [Some(s), Some(t)] = edge.triangles.map(|t| t.map(|t| t as usize)) else { continue };
-            let along = |t: usize| {
-                let corner = |v: u32| (0..3).find(|&k| mesh.triangles[t][k] == v).map(|k| rest[t][k]);
-                Some(corner(edge.ends[1])? - corner(edge.ends[0])?)
+    let elements: Vec<bending::Element> = match kind {
+        Bending::Curvature => {
+            let guesses: Vec<Guess> = (0..rest.len()).map(|t| flat.guess(t)).collect();
+            let bent = |t: usize| {
+                let shares = flat.shares(t, &guesses);
+                let stiffness = bending::stiffness(flat.area(t), guesses[t].shares, rigidity);
+                let rows = shares
+                    .iter()
+                    .map(|(_, share)| stiffness.map(|row| (0..3).map(|k| row[k] * share[k]).sum::<f64>()));
+                bending::Element { rows: rows.collect(), hinges: shares.iter().map(|s| s.0).collect() }
             };
-            // Across a seam the threads turn and the curvature may jump.
-            let (Some(a), Some(b)) = (along(s), along(t)) else { continue };
-            if a.distance(b) > 1e-4 * a.length() {
-                continue;
-            }
-            let weight = STABILITY * 0.5 * (area(s) + area(t));
-            let mut beside = [bending::NONE; 6];
-            let mut jump = [[0.0; 6]; 3];
-            let mut used = 0;
-            for (t, sign) in [(s, 1.0), (t, -1.0)] {
-                for k in 0..3 {
-                    let h: u32 = elements[t].hinges[k];
-                    if h == bending::NONE {
-                        continue;
-                    }
-                    let at = beside[..used].iter().position(|&o| o == h).unwrap_or(used);
-                    used = used.max(at + 1);
-                    beside[at] = h;
-                    for c in 0..3 {
-                        let scale = (weight * rigidity.by_component()[c]).sqrt();
-                        jump[c][at] += sign * scale * rows[t][c][k];
-                    }
-                }
-            }
-            jumps.push(bending::Jump { hinges: beside, rows: jump });
+            let jumps = topology.edges.iter().filter_map(|edge| flat.jump(edge, &guesses, rigidity));
+            (0..rest.len()).map(bent).chain(jumps).collect()
         }
-    }
-    let op = bending::Operator::new(hinges.len(), &elements, &jumps);
+        Bending::Hinge => (0..rest.len())
+            .map(|t| {
+                let own = flat.own(t, &rest[t]);
+                let k = bending::hinge_stiffness(flat.area(t), own.map(|s| s.map(|s| s.1)), rigidity);
+                let some = (0..3).filter_map(|i| Some((i, own[i]?.0)));
+                let (rows, hinges) = some
+                    .map(|(i, hinge)| {
+                        let mut row = [0.0; 3];
+                        row[i] = k[i].sqrt();
+                        (row, hinge)
+                    })
+                    .unzip();
+                bending::Element { hinges, rows }
+            })
+            .collect(),
+    };
+    let op = bending::Operator::new(hinges.len(), &elements);
     (hinges, op)
 }
 
-/// Weight of the jumps of curvature against the curvature itself: as much as free folds allow, see
-/// docs/decisions/002. Heavy cantilever Γ = 5, error of the drop on right / alternating meshes: 0 → 0.1 / 25 %,
-/// 1 → 0.1 / 7 %, 2 → 0.2 / 4 %, 8 → 0.9 / 2 %; drape coefficient of cotton at 1, 2, 8: 69, 74, 86 %.
-const STABILITY: f64 = 2.0;
+/// Weight of the jumps of curvature against the curvature itself, see docs/decisions/002: coarse cloth whose short folds are
+/// no stiffer than they should be crumples, and its swing then depends on the step.
+const CALM: f64 = 2.0;
+
+/// A triangle's curvature as its own angles have it.
+struct Guess {
+    /// Up to three hinges, [`bending::NONE`] where there are fewer.
+    hinges: [u32; 3],
+    /// κ_xx, κ_xy, κ_yy from their angles.
+    curvature: [[f64; 3]; 3],
+    /// What curvature makes of the shares of the edges.
+    shares: [[f64; 3]; 3],
+}
+
+impl Guess {
+    /// The share of edge `i` by the angle of each hinge.
+    fn share(&self, i: usize) -> impl Iterator<Item = (u32, f64)> {
+        let by = |j: usize| (0..3).map(|c| self.shares[i][c] * self.curvature[c][j]).sum::<f64>();
+        [0, 1, 2].map(|j| (self.hinges[j], by(j))).into_iter().filter(|s| s.0 != bending::NONE)
+    }
+}
 
 /// A hinge and its four flat points: ends of the edge, the vertex on this side, the vertex beyond.
 type Stencil = (u32, [DVec2; 4]);
@@ -382,6 +377,93 @@ impl Unfolding<'_> {
             let hinge = self.hinge_of_edge[self.triangle_edges[t][(i + 1) % 3].0 as usize];
             Some((hinge, [at[(i + 1) % 3], at[(i + 2) % 3], at[i], corners[far]]))
         })
+    }
+
+    /// The curvature of triangle `t` from three angles.
+    fn guess(&self, t: usize) -> Guess {
+        let stencils = self.complete(t);
+        Guess {
+            hinges: stencils.map(|s| s.map_or(bending::NONE, |s| s.0)),
+            curvature: bending::curvature_rows(stencils.map(|s| s.map(|s| s.1))),
+            shares: bending::shares(&self.rest[t]),
+        }
+    }
+
+    /// Flat area of a triangle, m².
+    fn area(&self, t: usize) -> f64 {
+        let [a, b, c] = self.rest[t];
+        0.5 * (b - a).perp_dot(c - a)
+    }
+
+    /// Two neighbouring triangles of one panel whose curvatures should not differ much. The jump vanishes for sheets bent
+    /// evenly and falls with the square of the mesh width otherwise.
+    fn jump(&self, edge: &Edge, guesses: &[Guess], rigidity: bending::Rigidity) -> Option<bending::Element> {
+        let [Some(s), Some(t)] = edge.triangles.map(|t| t.map(|t| t as usize)) else { return None };
+        let along = |t: usize| {
+            let corner = |v: u32| (0..3).find(|&k| self.mesh.triangles[t][k] == v).map(|k| self.rest[t][k]);
+            Some(corner(edge.ends[1])? - corner(edge.ends[0])?)
+        };
+        // Across a seam the threads turn and the curvature may jump.
+        let (a, b) = (along(s)?, along(t)?);
+        if a.distance(b) > 1e-4 * a.length() {
+            return None;
+        }
+        let weight = CALM * 0.5 * (self.area(s) + self.area(t));
+        let scale = rigidity.by_component().map(|d| (weight * d).sqrt());
+        let mut el = bending::Element { hinges: Vec::new(), rows: Vec::new() };
+        for (t, sign) in [(s, 1.0), (t, -1.0)] {
+            for k in 0..3 {
+                let hinge = guesses[t].hinges[k];
+                if hinge == bending::NONE {
+                    continue;
+                }
+                let at = el.hinges.iter().position(|&h| h == hinge).unwrap_or_else(|| {
+                    el.hinges.push(hinge);
+                    el.rows.push([0.0; 3]);
+                    el.hinges.len() - 1
+                });
+                for c in 0..3 {
+                    el.rows[at][c] += sign * scale[c] * guesses[t].curvature[c][k];
+                }
+            }
+        }
+        Some(el)
+    }
+
+    /// The shares of the three edges of triangle `t` by hinge. The two sides of an edge guess it and the mean is taken; at
+    /// the rim there is one side, which knows best.
+    fn shares(&self, t: usize, guesses: &[Guess]) -> Vec<(u32, [f64; 3])> {
+        let mut shares: Vec<(u32, [f64; 3])> = Vec::new();
+        let mut add = |hinge: u32, edge: usize, value: f64| {
+            let at = shares.iter().position(|s| s.0 == hinge).unwrap_or_else(|| {
+                shares.push((hinge, [0.0; 3]));
+                shares.len() - 1
+            });
+            shares[at].1[edge] += value;
+        };
+        for i in 0..3 {
+            let edge = self.triangle_edges[t][(i + 1) % 3].0 as usize;
+            let hinge = self.hinge_of_edge[edge];
+            let side = usize::from(self.topology.edges[edge].triangles[0] == Some(t as u32));
+            let beyond = (hinge != bending::NONE)
+                .then(|| {
+                    Some((
+                        self.topology.edges[edge].triangles[side]?,
+                        self.topology.edges[edge].opposite[side]?,
+                    ))
+                })
+                .flatten();
+            let own = if beyond.is_some() { 0.5 } else { 1.0 };
+            guesses[t].share(i).for_each(|(h, v)| add(h, i, own * v));
+            let Some((other, far)) = beyond else { continue };
+            // What is left of the angle when the other side has turned its share.
+            add(hinge, i, 0.5);
+            let Some(k) = self.mesh.triangles[other as usize].iter().position(|v| *v == far) else {
+                continue;
+            };
+            guesses[other as usize].share(k).for_each(|(h, v)| add(h, i, -0.5 * v));
+        }
+        shares
     }
 
     /// Three hinges that fix the curvature of triangle `t`. At the rim two angles do not, and the least curvature

@@ -1,11 +1,15 @@
 //! Bending through a curvature tensor per triangle.
 //!
-//! A triangle's three signed dihedral angles θ fix a quadratic `½ xᵀ II x` over it and its neighbours: row i of
-//! the 3×3 matrix `G` holds, for the three basis quadratics, the jump of the gradient of the linear interpolant
-//! across edge i along that edge's in-plane normal, so that `II = G⁻¹ θ`. The energy `½ II:D:II · area` does not
-//! depend on how the mesh is laid, which the sum of hinges does (3.7× on a right-triangle grid). Collected over
-//! a triangle it is `½ θᵀ K θ` with a constant 3×3 matrix `K`. The Hessian is the Gauss–Newton form
-//! `∇θ K ∇θᵀ`, positive semi-definite and never assembled: the solver multiplies by its three factors.
+//! A dihedral angle θ is what two triangles turn towards each other at their edge. Each turns its own share α towards the
+//! tangent plane at the middle of the edge, and the three shares of a triangle fix its curvature: row i of the 3×3
+//! matrix `S` holds, for the three quadratics that span the curvatures, the slope at the middle of edge i less that of the
+//! linear interpolant, along the edge's outward normal, so that `II = S⁻¹ α` (the element of Morley 1968). How θ falls
+//! into its two shares is not a further unknown here: a first guess of the curvature from a triangle's three angles
+//! gives each side's share, and the mean of what both sides guess is taken, which is right for every quadratic.
+//!
+//! The energy `½ II:D:II · area` does not depend on how the mesh is laid, which the sum of hinges does (3.7× on a
+//! right-triangle grid). Over a garment it is `½ θᵀ K θ` with a constant sparse matrix `K`. The Hessian is the
+//! Gauss–Newton form `∇θ K ∇θᵀ`, positive semi-definite and never assembled: the solver multiplies by its three factors.
 
 use super::arctangent::angle_of;
 use glam::{DMat3, DVec2, DVec3, Vec3A, Vec4};
@@ -21,13 +25,13 @@ pub struct Hinge {
 /// No hinge at this edge: it is a boundary.
 pub const NONE: u32 = u32::MAX;
 
-/// One triangle's part: its three hinges (or [`NONE`]) and the symmetric `K`, N·m.
-#[derive(Clone, Copy, Debug)]
+/// One triangle's part of the energy: `½ Σ_c (r_c·θ)²` over the hinges that it feels.
+#[derive(Clone, Debug)]
 pub struct Element {
-    /// Hinge opposite each corner.
-    pub hinges: [u32; 3],
-    /// 00, 11, 22, 01, 12, 20.
-    pub k: [f64; 6],
+    /// Each once.
+    pub hinges: Vec<u32>,
+    /// For each hinge, its places in the three rows `r`, scaled by the root of a stiffness.
+    pub rows: Vec<[f64; 3]>,
 }
 
 /// Bending rigidities per width, N·m: curvature along the weft, along the warp.
@@ -49,6 +53,9 @@ impl Rigidity {
 
 /// The three quadratics ½x², xy, ½y² that span the curvatures.
 const BASIS: [fn(DVec2) -> f64; 3] = [|p| 0.5 * p.x * p.x, |p| p.x * p.y, |p| 0.5 * p.y * p.y];
+/// Their gradients.
+const GRADIENTS: [fn(DVec2) -> DVec2; 3] =
+    [|p| DVec2::new(p.x, 0.0), |p| DVec2::new(p.y, p.x), |p| DVec2::new(0.0, p.y)];
 
 /// Row of `G` for a hinge with flat points `[end, end, this side, beyond]`. A quadratic and its shifts differ by
 /// a linear function, which has no jump, so the origin does not matter; it is put near for rounding's sake.
@@ -67,25 +74,41 @@ pub fn curvature_rows(stencils: [Option<[DVec2; 4]>; 3]) -> [[f64; 3]; 3] {
     pseudo_inverse(stencils.map(|s| s.map_or([0.0; 3], |s| row(&s))))
 }
 
-/// `K` for an area of cloth whose curvature is fixed by up to three hinges with flat points `[end, end, this
-/// side, beyond]`, all in one plane with the threads along the axes.
-pub fn curvature_stiffness(area: f64, stencils: [Option<[DVec2; 4]>; 3], d: Rigidity) -> [f64; 6] {
-    let inv = curvature_rows(stencils);
-    let dd = d.by_component();
-    let entry = |i: usize, j: usize| area * (0..3).map(|k| inv[k][i] * dd[k] * inv[k][j]).sum::<f64>();
-    [entry(0, 0), entry(1, 1), entry(2, 2), entry(0, 1), entry(1, 2), entry(2, 0)]
+/// The share of the dihedral angle at the edge `ab` that is turned on the side of `c`, for each of the quadratics. The two
+/// sides of an edge add up to [`row`].
+fn share(a: DVec2, b: DVec2, c: DVec2) -> [f64; 3] {
+    let middle = 0.5 * (b - a);
+    let normal = (b - a).perp().normalize();
+    let outward = if normal.dot(c - a) > 0.0 { -normal } else { normal };
+    [0, 1, 2].map(|q| slope(a, b, c, |p| BASIS[q](p - a)) + GRADIENTS[q](middle).dot(outward))
+}
+
+/// `S`: what curvature makes of the shares of a triangle's edges, each opposite a corner.
+pub fn shares(flat: &[DVec2; 3]) -> [[f64; 3]; 3] {
+    [0, 1, 2].map(|i| share(flat[(i + 1) % 3], flat[(i + 2) % 3], flat[i]))
+}
+
+/// `S⁻¹` with its rows scaled so that the sum of their squares over the shares is twice the energy of `area`.
+pub fn stiffness(area: f64, shares: [[f64; 3]; 3], d: Rigidity) -> [[f64; 3]; 3] {
+    let mut rows = pseudo_inverse(shares);
+    for (row, d) in rows.iter_mut().zip(d.by_component()) {
+        row.iter_mut().for_each(|v| *v *= (area * d).sqrt());
+    }
+    rows
 }
 
 /// Jump across the edge `ab` of the gradient of the linear interpolant of `f`, along the normal that points from
 /// `c` to `far`. To first order it is the dihedral angle of the deflection `f`.
 fn gradient_jump(a: DVec2, b: DVec2, c: DVec2, far: DVec2, f: impl Fn(DVec2) -> f64) -> f64 {
+    slope(a, b, far, &f) + slope(a, b, c, &f)
+}
+
+/// How steeply the linear interpolant of `f` rises from the edge `ab` towards `p`.
+fn slope(a: DVec2, b: DVec2, p: DVec2, f: impl Fn(DVec2) -> f64) -> f64 {
     let edge = (b - a).normalize();
-    let slope = |p: DVec2| {
-        let along = (p - a).dot(edge) / (b - a).length();
-        let height = edge.perp_dot(p - a).abs();
-        (f(p) - f(a) - along * (f(b) - f(a))) / height
-    };
-    slope(far) + slope(c)
+    let along = (p - a).dot(edge) / (b - a).length();
+    let height = edge.perp_dot(p - a).abs();
+    (f(p) - f(a) - along * (f(b) - f(a))) / height
 }
 
 /// Moore–Penrose inverse of a 3×3 matrix whose missing rows are zero.
@@ -116,9 +139,9 @@ fn pseudo_inverse(g: [[f64; 3]; 3]) -> [[f64; 3]; 3] {
 }
 
 /// The hinge energy of Grinspun et al. 2003, `½ B · 3|e|²/A · θ²` with A the area of both triangles, as a
-/// diagonal `K` shared half and half by the two triangles. Depends on the mesh; kept for comparison.
-pub fn hinge_stiffness(area: f64, stencils: [Option<[DVec2; 4]>; 3], d: Rigidity) -> [f64; 6] {
-    let mut k = [0.0; 6];
+/// stiffness of each edge, shared half and half by the two triangles. Depends on the mesh; kept for comparison.
+pub fn hinge_stiffness(area: f64, stencils: [Option<[DVec2; 4]>; 3], d: Rigidity) -> [f64; 3] {
+    let mut k = [0.0; 3];
     for i in 0..3 {
         let Some([a, b, _, far]) = stencils[i] else { continue };
         let edge = b - a;
@@ -288,19 +311,6 @@ pub fn angle_and_gradient(h: &Hinge, x: &[DVec3], near: f64) -> (f64, [DVec3; 4]
     (continued(angle_of(sin, cos), near), [ga, gb, p, q], shape.turn())
 }
 
-/// Two neighbouring triangles of one panel whose curvatures should not differ much: `½ Σ_c (r_c·θ)²`.
-///
-/// A triangle's curvature alone lets vertices with many and with few neighbours part by a hair and so relax a
-/// bent sheet by a quarter of its energy (a strip on an alternating grid hangs as if 30 % softer). The jump of
-/// the curvature vanishes for sheets bent evenly and falls with the square of the mesh width otherwise.
-#[derive(Clone, Copy, Debug)]
-pub struct Jump {
-    /// Hinges of both, [`NONE`] where fewer than six.
-    pub hinges: [u32; 6],
-    /// Rows for κ_xx, κ_xy, κ_yy, each scaled by the root of its stiffness.
-    pub rows: [[f64; 6]; 3],
-}
-
 /// `K` of a whole garment: a constant sparse matrix over its hinges, row by row.
 #[derive(Clone, Debug, Default)]
 pub struct Operator {
@@ -311,27 +321,17 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// Sums up triangles and jumps.
-    pub fn new(hinges: usize, elements: &[Element], jumps: &[Jump]) -> Self {
+    /// Sums up triangles.
+    pub fn new(hinges: usize, elements: &[Element]) -> Self {
         let mut entries: Vec<(u32, u32, f64)> = Vec::new();
         for el in elements {
-            let k = &el.k;
-            let full = [[k[0], k[3], k[5]], [k[3], k[1], k[4]], [k[5], k[4], k[2]]];
-            for i in 0..3 {
-                for j in 0..3 {
-                    entries.push((el.hinges[i], el.hinges[j], full[i][j]));
+            for (i, a) in el.hinges.iter().zip(&el.rows) {
+                for (j, b) in el.hinges.iter().zip(&el.rows) {
+                    entries.push((*i, *j, (0..3).map(|c| a[c] * b[c]).sum()));
                 }
             }
         }
-        for jump in jumps {
-            for i in 0..6 {
-                for j in 0..6 {
-                    let value = jump.rows.iter().map(|r| r[i] * r[j]).sum();
-                    entries.push((jump.hinges[i], jump.hinges[j], value));
-                }
-            }
-        }
-        entries.retain(|e| e.0 != NONE && e.1 != NONE && e.2 != 0.0);
+        entries.retain(|e| e.2 != 0.0);
         // A stable sort, so that sums are formed in one order.
         entries.sort_by_key(|e| (e.0, e.1));
         let mut op = Self { starts: vec![0; hinges + 1], ..Self::default() };
@@ -502,18 +502,27 @@ mod tests {
         let area = 0.5 * (rest[1] - rest[0]).perp_dot(rest[2] - rest[0]);
         let stencils = [0, 1, 2]
             .map(|i| across[i].map(|far: DVec2| [rest[(i + 1) % 3], rest[(i + 2) % 3], rest[i], far]));
-        let k = curvature_stiffness(area, stencils, Rigidity { weft: 2.0, warp: 3.0 });
+        let k = stiffness(area, shares(&rest), Rigidity { weft: 2.0, warp: 3.0 });
         // z = ½(a x² + 2 b x y + c y²) has energy ½ area (2 a² + 2·√6·b² + 3 c²).
         let (a, b, c) = (0.7, -0.4, 1.1);
         let z = |p: DVec2| 0.5 * (a * p.x * p.x + 2.0 * b * p.x * p.y + c * p.y * p.y);
         let theta = [0, 1, 2]
             .map(|i| gradient_jump(rest[(i + 1) % 3], rest[(i + 2) % 3], rest[i], across[i].unwrap(), z));
-        let el = Element { hinges: [0, 1, 2], k };
-        let op = Operator::new(3, &[el], &[]);
+        let found = curvature_rows(stencils).map(|row| (0..3).map(|i| row[i] * theta[i]).sum::<f64>());
+        assert!((DVec3::from_array(found) - DVec3::new(a, b, c)).length() < 1e-9, "{found:?}");
+        // The two sides of an edge share its angle, and a triangle's shares have its energy.
+        let parts = shares(&rest).map(|s| s[0] * a + s[1] * b + s[2] * c);
+        for i in 0..3 {
+            let beyond = share(rest[(i + 1) % 3], rest[(i + 2) % 3], across[i].unwrap());
+            let sum = parts[i] + beyond[0] * a + beyond[1] * b + beyond[2] * c;
+            assert!((sum - theta[i]).abs() < 1e-9);
+        }
+        let rows = [0, 1, 2].map(|i| k.map(|row| row[i])).to_vec();
+        let op = Operator::new(3, &[Element { hinges: vec![0, 1, 2], rows }]);
         let mut datum = Datum::default();
         datum.set(&op, &[0.0; 3], &[0.0; 3], 0.0, &mut [0.0; 3]);
-        let e = datum.energy_and_moments(&op, &theta, &mut [0.0; 3]);
-        assert!((e / energy(&op, &theta, &[0.0; 3], &[0.0; 3], 0.0) - 1.0).abs() < 1e-9);
+        let e = datum.energy_and_moments(&op, &parts, &mut [0.0; 3]);
+        assert!((e / energy(&op, &parts, &[0.0; 3], &[0.0; 3], 0.0) - 1.0).abs() < 1e-9);
         let expected = 0.5 * area * (2.0 * a * a + 2.0 * 6f64.sqrt() * b * b + 3.0 * c * c);
         assert!((e / expected - 1.0).abs() < 1e-6, "{e} {expected}");
     }
