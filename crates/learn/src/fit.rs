@@ -64,6 +64,7 @@ impl Layout {
 }
 
 /// Sums over windows that a fit of any ridge strength needs; its size does not depend on how many there were.
+#[derive(Clone)]
 pub(crate) struct Normal {
     layout: Layout,
     windows: usize,
@@ -122,6 +123,32 @@ impl Normal {
         self.gram += &features * features.transpose();
         self.cross += targets * features.transpose();
         self.windows += count;
+    }
+
+    /// Adds the windows of other sums of the same layout.
+    pub fn merge(&mut self, other: &Self) {
+        self.windows += other.windows;
+        self.gram += &other.gram;
+        self.cross += &other.cross;
+        self.feature_sum.iter_mut().zip(&other.feature_sum).for_each(|(a, b)| *a += b);
+        self.target_sum.iter_mut().zip(&other.target_sum).for_each(|(a, b)| *a += b);
+    }
+
+    /// The sums over the same windows in the first `cloth` directions of the garment.
+    pub fn truncated(&self, cloth: usize) -> Self {
+        let (l, layout) = (self.layout, Layout { cloth, ..self.layout });
+        let histories = (0..l.order).flat_map(|i| (0..cloth).map(move |k| l.body + i * l.cloth + k));
+        let rest = l.body + l.order * l.cloth..l.features();
+        let from: Vec<usize> = (0..l.body).chain(histories).chain(rest).collect();
+        let f = layout.features();
+        Self {
+            layout,
+            windows: self.windows,
+            gram: Mat::from_fn(f, f, |r, c| self.gram[(from[r], from[c])]),
+            cross: Mat::from_fn(cloth, f, |r, c| self.cross[(r, from[c])]),
+            feature_sum: from.iter().map(|&k| self.feature_sum[k]).collect(),
+            target_sum: self.target_sum[..cloth].to_vec(),
+        }
     }
 
     /// Ridge with an unpenalised bias; every block is weighed by its own variance, or `C` would be killed.
