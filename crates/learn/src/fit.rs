@@ -236,3 +236,40 @@ impl Normal {
         Ok(Fit { weights, bias })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toile_assets::RootFrame;
+
+    fn wobbling(layout: Layout, frames: usize) -> Normal {
+        let wave = |k: usize, t: usize| (0.3 * (k + 1) as f64 * t as f64 + k as f64).sin();
+        let mut normal = Normal::new(layout);
+        normal.add(&Sequence {
+            y: Mat::from_fn(layout.cloth, frames, |k, t| wave(k + 7, t)),
+            x: Mat::from_fn(layout.body, frames, wave),
+            roots: (0..frames)
+                .map(|t| RootFrame {
+                    position: glam::DVec3::new(wave(2, t), wave(3, t), wave(4, t)),
+                    heading: wave(5, t),
+                })
+                .collect(),
+            lead: 0,
+        });
+        normal
+    }
+
+    #[test]
+    fn sums_of_fewer_directions_and_of_parts_are_those_of_the_whole() {
+        let layout = Layout { body: 4, cloth: 3, order: 2, metas: 2, paper: false };
+        let fewer = wobbling(layout, 200).truncated(2);
+        let direct = wobbling(Layout { cloth: 2, ..layout }, 200);
+        assert_eq!((&fewer.gram, &fewer.cross), (&direct.gram, &direct.cross));
+        assert_eq!((&fewer.feature_sum, &fewer.target_sum), (&direct.feature_sum, &direct.target_sum));
+        let mut both = wobbling(layout, 200);
+        both.merge(&wobbling(layout, 90));
+        assert_eq!(both.windows(), 198 + 88);
+        let apart = &both.gram - &wobbling(layout, 200).gram - &wobbling(layout, 90).gram;
+        assert!(apart.norm_max() < 1e-9);
+    }
+}
