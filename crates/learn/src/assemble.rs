@@ -4,7 +4,7 @@ use crate::Settings;
 use crate::body_space::BodySpace;
 use crate::cloth_space::ClothSpace;
 use crate::fit::{Fit, Layout};
-use crate::sequence::{Sequence, root_change};
+use crate::sequences::Seen;
 use faer::Mat;
 use toile_assets::{Body, Certificate, HipLine, InputSet, Model, Take};
 
@@ -19,7 +19,7 @@ pub(crate) struct Parts<'a> {
 
 impl Parts<'_> {
     /// The model without certificate, weights and hidden triangles.
-    pub fn model(&self, layout: &Layout, fit: &Fit, start: &Fit, sequences: &[Sequence]) -> Model {
+    pub fn model(&self, layout: &Layout, fit: &Fit, start: &Fit, seen: &Seen, reach: f64) -> Model {
         let Layout { body: m, cloth: d, order, metas, paper } = *layout;
         let part = |w: &Mat<f64>, from: usize, count: usize| -> Vec<f32> {
             (0..d).flat_map(|r| (from..from + count).map(move |c| w[(r, c)] as f32)).collect()
@@ -57,7 +57,7 @@ impl Parts<'_> {
             a0: part(&start.weights, 0, m),
             bias0: narrow(&start.bias),
             hips: Some(HipLine::of(self.body)),
-            inputs: self.input_set(m, sequences),
+            inputs: self.input_set(m, seen, reach),
             certificate: Certificate {
                 rho: 0.0,
                 gamma: 0.0,
@@ -74,42 +74,11 @@ impl Parts<'_> {
     }
 
     /// What training saw, widened by the margin.
-    fn input_set(&self, m: usize, sequences: &[Sequence]) -> InputSet {
-        let (mut lo, mut hi) = (vec![f64::INFINITY; m], vec![f64::NEG_INFINITY; m]);
-        let (mut rate, mut squares) = (vec![0.0f64; m], vec![0.0f64; m]);
-        let mut largest = [0.0f64; 3];
-        let mut frames = 0usize;
-        for s in sequences {
-            for f in 0..s.len() {
-                frames += 1;
-                for k in 0..m {
-                    let x = s.x[(k, f)];
-                    (lo[k], hi[k]) = (lo[k].min(x), hi[k].max(x));
-                    squares[k] += x * x;
-                    if f > 0 {
-                        rate[k] = rate[k].max((x - s.x[(k, f - 1)]).abs());
-                    }
-                }
-                if f > 0 {
-                    let z = root_change(&s.roots[f], &s.roots[f - 1], false);
-                    let turn = (s.roots[f].heading - s.roots[f - 1].heading).abs();
-                    for (l, v) in largest.iter_mut().zip([z[0].hypot(z[2]), z[1].abs(), turn]) {
-                        *l = l.max(v);
-                    }
-                }
-            }
-        }
-        let std: Vec<f64> = squares.iter().map(|s| (s / frames.max(1) as f64).sqrt()).collect();
-        let reach = sequences
-            .iter()
-            .flat_map(|s| {
-                let std = &std;
-                (0..s.len()).map(move |f| {
-                    let sum: f64 = (0..m).map(|k| (s.x[(k, f)] / std[k].max(1e-9)).powi(2)).sum();
-                    (sum / m.max(1) as f64).sqrt()
-                })
-            })
-            .fold(0.0, f64::max);
+    fn input_set(&self, m: usize, seen: &Seen, reach: f64) -> InputSet {
+        // A direction in which nothing ever moved is a column of zeros.
+        let first = |v: &[f64]| -> Vec<f64> { (0..m).map(|k| v.get(k).copied().unwrap_or(0.0)).collect() };
+        let (lo, hi) = (first(&seen.body_min), first(&seen.body_max));
+        let (rate, std, largest) = (first(&seen.body_rate), first(&seen.body_std()), seen.moves);
         let margin = self.settings.input_margin;
         let widen = 1.0 + 2.0 * margin;
         let narrow =

@@ -64,6 +64,7 @@ impl Layout {
 }
 
 /// Sums over windows that a fit of any ridge strength needs; its size does not depend on how many there were.
+#[derive(Clone)]
 pub(crate) struct Normal {
     layout: Layout,
     windows: usize,
@@ -122,6 +123,32 @@ impl Normal {
         self.gram += &features * features.transpose();
         self.cross += targets * features.transpose();
         self.windows += count;
+    }
+
+    /// Adds the windows of other sums of the same layout.
+    pub fn merge(&mut self, other: &Self) {
+        self.windows += other.windows;
+        self.gram += &other.gram;
+        self.cross += &other.cross;
+        self.feature_sum.iter_mut().zip(&other.feature_sum).for_each(|(a, b)| *a += b);
+        self.target_sum.iter_mut().zip(&other.target_sum).for_each(|(a, b)| *a += b);
+    }
+
+    /// The sums over the same windows in the first `cloth` directions of the garment.
+    pub fn truncated(&self, cloth: usize) -> Self {
+        let (l, layout) = (self.layout, Layout { cloth, ..self.layout });
+        let histories = (0..l.order).flat_map(|i| (0..cloth).map(move |k| l.body + i * l.cloth + k));
+        let rest = l.body + l.order * l.cloth..l.features();
+        let from: Vec<usize> = (0..l.body).chain(histories).chain(rest).collect();
+        let f = layout.features();
+        Self {
+            layout,
+            windows: self.windows,
+            gram: Mat::from_fn(f, f, |r, c| self.gram[(from[r], from[c])]),
+            cross: Mat::from_fn(cloth, f, |r, c| self.cross[(r, from[c])]),
+            feature_sum: from.iter().map(|&k| self.feature_sum[k]).collect(),
+            target_sum: self.target_sum[..cloth].to_vec(),
+        }
     }
 
     /// Ridge with an unpenalised bias; every block is weighed by its own variance, or `C` would be killed.
@@ -207,5 +234,42 @@ impl Normal {
             })
             .collect();
         Ok(Fit { weights, bias })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toile_assets::RootFrame;
+
+    fn wobbling(layout: Layout, frames: usize) -> Normal {
+        let wave = |k: usize, t: usize| (0.3 * (k + 1) as f64 * t as f64 + k as f64).sin();
+        let mut normal = Normal::new(layout);
+        normal.add(&Sequence {
+            y: Mat::from_fn(layout.cloth, frames, |k, t| wave(k + 7, t)),
+            x: Mat::from_fn(layout.body, frames, wave),
+            roots: (0..frames)
+                .map(|t| RootFrame {
+                    position: glam::DVec3::new(wave(2, t), wave(3, t), wave(4, t)),
+                    heading: wave(5, t),
+                })
+                .collect(),
+            lead: 0,
+        });
+        normal
+    }
+
+    #[test]
+    fn sums_of_fewer_directions_and_of_parts_are_those_of_the_whole() {
+        let layout = Layout { body: 4, cloth: 3, order: 2, metas: 2, paper: false };
+        let fewer = wobbling(layout, 200).truncated(2);
+        let direct = wobbling(Layout { cloth: 2, ..layout }, 200);
+        assert_eq!((&fewer.gram, &fewer.cross), (&direct.gram, &direct.cross));
+        assert_eq!((&fewer.feature_sum, &fewer.target_sum), (&direct.feature_sum, &direct.target_sum));
+        let mut both = wobbling(layout, 200);
+        both.merge(&wobbling(layout, 90));
+        assert_eq!(both.windows(), 198 + 88);
+        let apart = &both.gram - &wobbling(layout, 200).gram - &wobbling(layout, 90).gram;
+        assert!(apart.norm_max() < 1e-9);
     }
 }

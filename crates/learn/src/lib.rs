@@ -21,6 +21,7 @@ mod refine;
 mod response;
 mod rollout;
 mod sequence;
+mod sequences;
 mod settings;
 mod settling;
 mod source;

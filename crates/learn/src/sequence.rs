@@ -6,6 +6,7 @@ use toile_assets::{RootFrame, Take};
 
 /// A take after projection: column per frame. A stop take is led in by the frames of the clip it branches from,
 /// so that the first windows after the stop see the motion before it.
+#[derive(Clone)]
 pub(crate) struct Sequence {
     /// `cloth_dims × frames`.
     pub y: Mat<f64>,

@@ -9,10 +9,11 @@ use crate::hidden::hidden_triangles;
 use crate::mirror::{Mirror, WithMirrored};
 use crate::refine::{Free, Segments, refine};
 use crate::rollout::{FreeScore, score};
-use crate::sequence::{Sequence, joined_roots};
+use crate::sequences::{Cut, Seen, Sequences};
 use crate::source::{Head, TakeSource, heads};
 use crate::{Error, Settings};
 use faer::Mat;
+use std::rc::Rc;
 use toile_assets::{Attachment, AttachmentSettings, Body, Mesh, Model, ModelKind, Take};
 
 /// One way of fitting and how it free-ran on clips held out of the fit.
@@ -65,9 +66,6 @@ pub struct Lowered {
     pub enforced_rms_cm: f64,
 }
 
-/// Frames of the clip that lead into a stop: history for windows, and a swing for refinement to start from.
-const LEAD: usize = 15;
-
 /// Learns a garment from its takes on `body`.
 pub fn train<S: TakeSource + ?Sized>(
     body: &Body,
@@ -87,10 +85,9 @@ pub struct Prepared<'a> {
     body: &'a Body,
     first: Take,
     heads: Vec<Head>,
-    cloth: ClothSpace,
-    pose: BodySpace,
-    sequences: Vec<Sequence>,
-    travel_m: Vec<f32>,
+    cloth: Rc<ClothSpace>,
+    pose: Rc<BodySpace>,
+    sequences: Sequences<'a>,
     attachment: Option<Attachment>,
     mirrored: bool,
     remarks: Vec<String>,
@@ -100,7 +97,7 @@ impl<'a> Prepared<'a> {
     /// Finds the spaces, with as many dimensions as the settings ask for, and projects every take.
     pub fn new<S: TakeSource + ?Sized>(
         body: &'a Body,
-        source: &S,
+        source: &'a S,
         settings: &Settings,
     ) -> Result<Self, Error> {
         let (heads, first) = heads(body.skeleton.len(), source)?;
@@ -113,7 +110,7 @@ impl<'a> Prepared<'a> {
             }
         }
         let mirrored = mirror.is_some();
-        let source = &WithMirrored { source, mirror };
+        let source = WithMirrored { source, mirror };
         let heads = source.heads(heads);
         // Spaces come from the plain takes, motion from all of them (§7, two-step training).
         let mut plain: Vec<usize> = (0..heads.len()).filter(|&i| heads[i].stop_frame.is_none()).collect();
@@ -121,11 +118,21 @@ impl<'a> Prepared<'a> {
             plain = (0..heads.len()).collect();
         }
         let (cloth_dims, body_dims) = (settings.cloth_dims.max(1), settings.body_dims.max(1));
-        let cloth = ClothSpace::new(source, &plain, first.vertices, cloth_dims, settings.chunk_frames)?;
-        let pose = BodySpace::new(body, source, &plain, body_dims)?;
-        let (sequences, travel_m) = project(source, &heads, &cloth, &pose)?;
+        let cloth = ClothSpace::new(&source, &plain, first.vertices, cloth_dims, settings.chunk_frames)?;
+        let pose = BodySpace::new(body, &source, &plain, body_dims)?;
+        let (cloth, pose) = (Rc::new(cloth), Rc::new(pose));
+        let sequences = Sequences::new(source, &heads, cloth.clone(), pose.clone(), settings.kept_frames)?;
+        let kept = (0..heads.len()).filter(|&i| sequences.is_kept(i)).count();
+        if kept < heads.len() {
+            remarks.push(format!(
+                "free runs on held-out clips and refinement look at {kept} of {} takes, evenly thinned to {} frames; \
+                 the fit uses every frame",
+                heads.len(),
+                settings.kept_frames
+            ));
+        }
         let attachment = attachment(body, &first, &mut remarks);
-        Ok(Self { body, first, heads, cloth, pose, sequences, travel_m, attachment, mirrored, remarks })
+        Ok(Self { body, first, heads, cloth, pose, sequences, attachment, mirrored, remarks })
     }
 
     /// The garment's weights, as it hangs on the body.
@@ -172,31 +179,25 @@ impl<'a> Prepared<'a> {
         if spanned_d == 0 {
             remarks.push("the garment stands still in every take".into());
         }
-        // Coefficients are all that is kept of every frame, about a kilobyte each; they are copied only to cut them.
-        let cut: Vec<Sequence>;
-        let sequences: &[Sequence] = if (d, m) == (spanned_d, spanned_m) {
-            &self.sequences
-        } else {
-            cut = self.sequences.iter().map(|s| s.truncated(m, d)).collect();
-            &cut
-        };
         let trainer = Trainer {
             layout: Layout::new(&settings, m, d),
             settings: &settings,
             heads,
-            sequences,
+            sequences: Cut { all: &self.sequences, body: m, cloth: d },
             vertices: first.vertices,
             fps: first.fps,
         };
-        let (choice, tried) = trainer.choose()?;
+        let sums = trainer.sums()?;
+        let (choice, tried) = trainer.choose(&sums)?;
         let all: Vec<usize> = (0..heads.len()).collect();
-        let fitted = trainer.fit(&trainer.normals(&all)?, &all, choice)?;
+        let fitted = trainer.fit(&sums.all()?, &all, choice)?;
         let parts = Parts { body: self.body, first, settings: &settings, cloth: &cloth, pose: &pose };
-        let mut model = parts.model(&trainer.layout, &fitted.fit, &fitted.start, sequences);
-        model.certificate = certify(&model, self.travel_m.clone())?;
+        let mut model =
+            parts.model(&trainer.layout, &fitted.fit, &fitted.start, &self.sequences.seen, sums.reach);
+        model.certificate = certify(&model, self.sequences.travel_m.clone())?;
         model.verify_certificate().map_err(Error::Numerical)?;
         model.attachment = self.attachment.clone();
-        let lowered = if fitted.rho_before >= 1.0 { trainer.lower_dims(&fitted)? } else { None };
+        let lowered = if fitted.rho_before >= 1.0 { trainer.lower_dims(&sums, &fitted)? } else { None };
         let mut notes = vec![
             ("takes", heads.len().to_string()),
             ("windows", fitted.windows.to_string()),
@@ -249,61 +250,6 @@ fn reduce_dims(heads: &[Head], order: usize, settings: &mut Settings, remarks: &
     }
 }
 
-/// Coefficients of every take, stops led in by their clip, and the farthest every vertex was from its mean, m.
-fn project<S: TakeSource + ?Sized>(
-    source: &S,
-    heads: &[Head],
-    cloth: &ClothSpace,
-    pose: &BodySpace,
-) -> Result<(Vec<Sequence>, Vec<f32>), Error> {
-    let mut sequences = Vec::with_capacity(heads.len());
-    let mut travel = vec![0.0f32; cloth.mean.len() / 3];
-    for i in 0..heads.len() {
-        let take = source.take(i)?;
-        for f in 0..take.len() {
-            let root = take.roots[f];
-            for (v, p) in take.frame(f).iter().enumerate() {
-                let apart = root.canonical_from_world(p.as_dvec3())
-                    - glam::DVec3::new(cloth.mean[3 * v], cloth.mean[3 * v + 1], cloth.mean[3 * v + 2]);
-                travel[v] = travel[v].max(apart.length() as f32);
-            }
-        }
-        sequences.push(Sequence {
-            y: cloth.project(&take),
-            x: pose.project(&take),
-            roots: take.roots.clone(),
-            lead: 0,
-        });
-    }
-    let branches: Vec<Option<(usize, usize)>> = heads
-        .iter()
-        .map(|h| {
-            let at = h.stop_frame?;
-            let same = |p: &Head| {
-                p.stop_frame.is_none() && p.clip == h.clip && p.mirrored == h.mirrored && p.frames > at
-            };
-            Some((heads.iter().position(same)?, at))
-        })
-        .collect();
-    for (i, branch) in branches.iter().enumerate() {
-        let &Some((plain, at)) = branch else { continue };
-        let from = at.saturating_sub(LEAD);
-        let (p, s) = (&sequences[plain], &sequences[i]);
-        let join = |p: &Mat<f64>, s: &Mat<f64>| {
-            Mat::from_fn(s.nrows(), at - from + s.ncols(), |r, c| {
-                if c < at - from { p[(r, from + c)] } else { s[(r, c - (at - from))] }
-            })
-        };
-        sequences[i] = Sequence {
-            y: join(&p.y, &s.y),
-            x: join(&p.x, &s.x),
-            roots: joined_roots(&p.roots, from, at, &s.roots),
-            lead: at - from,
-        };
-    }
-    Ok((sequences, travel))
-}
-
 /// The garment's weights, as it hangs on the body.
 fn attachment(body: &Body, take: &Take, remarks: &mut Vec<String>) -> Option<Attachment> {
     if take.draped.len() != take.vertices {
@@ -338,34 +284,81 @@ struct Trainer<'a> {
     settings: &'a Settings,
     layout: Layout,
     heads: &'a [Head],
-    sequences: &'a [Sequence],
+    sequences: Cut<'a>,
     vertices: usize,
     fps: f64,
 }
 
+/// Sums over windows of the motion and of its order-0 start: all that a fit of any ridge needs.
+struct Sums {
+    /// Over takes that choosing fits to.
+    fitted: [Normal; 2],
+    /// Over those it holds out.
+    held: [Normal; 2],
+    /// The farthest any body was from the mean, in standard deviations.
+    reach: f64,
+}
+
+impl Sums {
+    /// The sums over all takes.
+    fn all(&self) -> Result<[Normal; 2], Error> {
+        let mut all = self.fitted.clone();
+        all.iter_mut().zip(&self.held).for_each(|(all, held)| all.merge(held));
+        if all[0].windows() == 0 {
+            return Err(Error::Empty("no take is longer than the order".into()));
+        }
+        Ok(all)
+    }
+}
+
 impl Trainer<'_> {
-    /// Free runs on clips held out of the fit decide. Stop takes go with the clip they branch from.
-    fn choose(&self) -> Result<(Choice, Vec<Tried>), Error> {
+    /// Takes of clips that are held out when fits are compared. Stop takes go with the clip they branch from.
+    fn held_out(&self) -> Vec<bool> {
         let mut clips: Vec<&str> = self.heads.iter().map(|h| h.clip.as_str()).collect();
         clips.sort_unstable();
         clips.dedup();
+        let few = clips.len() < 3;
+        let held: Vec<&str> = clips.into_iter().skip(1).step_by(4).collect();
+        self.heads.iter().map(|h| !few && held.contains(&h.clip.as_str())).collect()
+    }
+
+    /// One pass over every frame of every take.
+    fn sums(&self) -> Result<Sums, Error> {
+        let layout = &self.layout;
+        let empty = || [Normal::new(*layout), Normal::new(layout.bootstrap())];
+        let mut sums = Sums { fitted: empty(), held: empty(), reach: 0.0 };
+        let mut std = self.sequences.all.seen.body_std();
+        std.resize(layout.body, 0.0);
+        for (i, held) in self.held_out().into_iter().enumerate() {
+            let s = self.sequences.at(i)?;
+            let into = if held { &mut sums.held } else { &mut sums.fitted };
+            into.iter_mut().for_each(|n| n.add(&s));
+            sums.reach = sums.reach.max(Seen::reach(&std, &s));
+        }
+        Ok(sums)
+    }
+
+    /// Free runs on clips held out of the fit decide.
+    fn choose(&self, sums: &Sums) -> Result<(Choice, Vec<Tried>), Error> {
         let ridges = &self.settings.ridges;
         let middle = Choice { ridge: ridges[ridges.len() / 2], horizon: 0 };
         let refining = self.settings.refine && !self.settings.paper && self.layout.order > 0;
-        let held: Vec<&str> = clips.iter().copied().skip(1).step_by(4).collect();
-        if clips.len() < 3 || (ridges.len() == 1 && !refining) {
+        let is_held = self.held_out();
+        // A mirrored clip would only say the same again.
+        let held: Vec<usize> = (0..self.heads.len())
+            .filter(|&i| is_held[i] && !self.heads[i].mirrored && self.sequences.all.is_kept(i))
+            .collect();
+        if held.is_empty() || (ridges.len() == 1 && !refining) {
             return Ok((middle, Vec::new()));
         }
-        let is_held = |i: &usize| held.contains(&self.heads[*i].clip.as_str());
-        let kept: Vec<usize> = (0..self.heads.len()).filter(|i| !is_held(i)).collect();
-        // A mirrored clip would only say the same again.
-        let held: Vec<usize> =
-            (0..self.heads.len()).filter(is_held).filter(|&i| !self.heads[i].mirrored).collect();
-        let normals = self.normals(&kept)?;
+        if sums.fitted[0].windows() == 0 {
+            return Err(Error::Empty(format!("no take is longer than {} frames", self.layout.order)));
+        }
+        let fitted: Vec<usize> = (0..self.heads.len()).filter(|&i| !is_held[i]).collect();
         let mut tried = Vec::new();
         let attempt = |choice: Choice| -> Result<Tried, Error> {
             let FreeScore { rms_cm, over_order_zero, liveliness } =
-                self.score(&self.fit(&normals, &kept, choice)?, &held);
+                self.score(&self.fit(&sums.fitted, &fitted, choice)?, &held)?;
             Ok(Tried { ridge: choice.ridge, horizon: choice.horizon, rms_cm, over_order_zero, liveliness })
         };
         for &ridge in ridges {
@@ -384,24 +377,10 @@ impl Trainer<'_> {
         Ok((Choice { ridge: chosen.ridge, horizon: chosen.horizon }, tried))
     }
 
-    fn score(&self, fitted: &Fitted, takes: &[usize]) -> FreeScore {
-        let sequences = takes.iter().map(|&i| &self.sequences[i]);
-        score(&self.layout, &fitted.fit, &fitted.start, sequences, self.vertices, self.fps)
-    }
-
-    /// The sums over the given takes that a fit of any ridge needs, of the motion and of its order-0 start.
-    fn normals(&self, takes: &[usize]) -> Result<[Normal; 2], Error> {
-        let layout = &self.layout;
-        let mut normal = Normal::new(*layout);
-        let mut start = Normal::new(layout.bootstrap());
-        for &i in takes {
-            normal.add(&self.sequences[i]);
-            start.add(&self.sequences[i]);
-        }
-        if normal.windows() == 0 {
-            return Err(Error::Empty(format!("no take is longer than {} frames", layout.order)));
-        }
-        Ok([normal, start])
+    fn score(&self, fitted: &Fitted, takes: &[usize]) -> Result<FreeScore, Error> {
+        let sequences = self.sequences.some(takes)?;
+        let sequences = sequences.iter().map(|s| &**s);
+        Ok(score(&self.layout, &fitted.fit, &fitted.start, sequences, self.vertices, self.fps))
     }
 
     /// Fits the given takes, whose sums are given, too; the result is stable.
@@ -416,7 +395,9 @@ impl Trainer<'_> {
         let start = start.fit(choice.ridge)?;
         if choice.horizon > 0 && layout.order > 0 {
             let limit_segments = self.settings.refine_frames / choice.horizon.max(1);
-            let sequences = takes.iter().map(|&i| &self.sequences[i]);
+            let kept: Vec<usize> = takes.iter().copied().filter(|&i| self.sequences.all.is_kept(i)).collect();
+            let sequences = self.sequences.some(&kept)?;
+            let sequences = sequences.iter().map(|s| &**s);
             let segments = Segments::new(layout, sequences, choice.horizon, limit_segments);
             if !segments.is_empty() {
                 fit = refine(&segments, normal, choice.ridge, &fit, 25, Free::All)?;
@@ -429,28 +410,26 @@ impl Trainer<'_> {
     }
 
     /// Lowers cloth dimensions by an eighth at a time until least squares is stable unaided.
-    fn lower_dims(&self, enforced: &Fitted) -> Result<Option<Lowered>, Error> {
-        let all: Vec<usize> = (0..self.heads.len()).collect();
-        let enforced_rms_cm = self.score(enforced, &all).rms_cm;
+    fn lower_dims(&self, sums: &Sums, enforced: &Fitted) -> Result<Option<Lowered>, Error> {
+        let kept: Vec<usize> = (0..self.heads.len()).filter(|&i| self.sequences.all.is_kept(i)).collect();
+        let enforced_rms_cm = self.score(enforced, &kept)?.rms_cm;
+        let all = sums.all()?;
         let mut d = self.layout.cloth;
         while d > 1 {
             d = (d * 7 / 8).max(1);
             let layout = Layout { cloth: d, ..self.layout };
-            let sequences: Vec<Sequence> =
-                self.sequences.iter().map(|s| s.truncated(layout.body, d)).collect();
-            let (mut normal, mut start) = (Normal::new(layout), Normal::new(layout.bootstrap()));
-            for s in &sequences {
-                normal.add(s);
-                start.add(s);
-            }
             let ridge = self.settings.ridges[0];
-            let (fit, start) = (normal.fit(ridge)?, start.fit(ridge)?);
+            let [normal, start] = [&all[0], &all[1]].map(|n| n.truncated(d).fit(ridge));
+            let (fit, start) = (normal?, start?);
             let rho = spectral_radius(&companion(&fit, &layout))?;
             if rho < 1.0 {
-                let inside = score(&layout, &fit, &start, sequences.iter(), self.vertices, self.fps).rms_cm;
+                let lower = Cut { all: self.sequences.all, body: layout.body, cloth: d };
+                let cut = lower.some(&kept)?;
+                let sequences = cut.iter().map(|s| &**s);
+                let inside = score(&layout, &fit, &start, sequences, self.vertices, self.fps).rms_cm;
                 // What the missing directions cost.
                 let (mut left, mut frames) = (0.0, 0usize);
-                for s in self.sequences {
+                for s in self.sequences.some(&kept)? {
                     for t in s.lead..s.len() {
                         left += (d..self.layout.cloth).map(|k| s.y[(k, t)].powi(2)).sum::<f64>();
                         frames += 1;

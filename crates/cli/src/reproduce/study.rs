@@ -100,7 +100,7 @@ pub struct Study {
     /// Seconds of the main training.
     pub train_secs: f64,
     pub simulated_ms: f64,
-    train: Vec<Take>,
+    train: Arc<[Take]>,
     test: Vec<Take>,
     twin_takes: Vec<Take>,
     apart_takes: Vec<Take>,
@@ -151,7 +151,7 @@ impl Study {
             apart: Vec::new(),
             train_secs: 0.0,
             simulated_ms: median_ms(&train),
-            train,
+            train: train.into(),
             test,
             twin_takes,
             apart_takes,
@@ -172,7 +172,8 @@ impl Study {
         let body = self.body.clone();
         let base = Settings { cloth_dims: most, body_dims: most, hidden_frames: 0, ..Settings::default() };
         let begun = Instant::now();
-        let prepared = Prepared::new(&body, &self.train, &base)?;
+        let train = self.train.clone();
+        let prepared = Prepared::new(&body, &*train, &base)?;
         let attachment =
             prepared.attachment().cloned().context("the takes do not hold the draped garment")?;
         let prepare_secs = begun.elapsed().as_secs_f64();
@@ -248,7 +249,7 @@ impl Study {
         training.model.write(&out.join("model.toile"))?;
         let attachment = model.attachment.clone().context("the model has no weights")?;
         let evaluation = evaluate(model, &self.test, &attachment, Some(&self.body));
-        self.baselines = Some(baselines(model, &self.train, &self.test)?);
+        self.baselines = Some(baselines(model, &self.train[..], &self.test)?);
         self.twins = Some(twins(model, &self.test, &self.twin_takes)?);
         let worst = worst_case(model)?;
         self.worst = Some(Worst {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::sequences::LEAD;
 use glam::{Affine3A, DVec3, Mat3A, Quat, Vec3};
 use std::sync::Arc;
 use toile_assets::{FrameReport, Joint, Mesh, RootFrame, Skeleton, Skin, Transform};
@@ -278,9 +279,11 @@ fn refinement_brings_life_back_that_noise_took() {
     let prepared = Prepared::new(&body, &takes, &settings).unwrap();
     let layout = Layout::new(&settings, prepared.pose.from_bones.nrows(), 2);
     let mut normal = Normal::new(layout);
-    prepared.sequences.iter().for_each(|s| normal.add(s));
+    let cut = Cut { all: &prepared.sequences, body: layout.body, cloth: 2 };
+    let sequences = cut.some(&(0..takes.len()).collect::<Vec<_>>()).unwrap();
+    sequences.iter().for_each(|s| normal.add(s));
     let fit = normal.fit(1e-6).unwrap();
-    let segments = Segments::new(&layout, prepared.sequences.iter(), 30, 400);
+    let segments = Segments::new(&layout, sequences.iter().map(|s| &**s), 30, 400);
     let refined = refine(&segments, &normal, 1e-6, &fit, 40, Free::All).unwrap();
     // The oscillator's own radius is √0.8 = 0.894.
     let off = |f: &Fit| (spectral_radius(&companion(f, &layout)).unwrap() - 0.8f64.sqrt()).abs();
@@ -304,9 +307,11 @@ fn a_stop_is_led_in_by_its_clip() {
     takes.push(stop);
     let settings = Settings { cloth_dims: 2, body_dims: 12, ..quick() };
     let prepared = Prepared::new(&body, &takes, &settings).unwrap();
-    let s = &prepared.sequences[3];
+    let body_dims = prepared.pose.from_bones.nrows();
+    let cut = Cut { all: &prepared.sequences, body: body_dims, cloth: prepared.cloth.basis.ncols() };
+    let s = cut.at(3).unwrap();
     assert_eq!((s.lead, s.len()), (LEAD, 70 + LEAD));
-    let plain = &prepared.sequences[2];
+    let plain = cut.at(2).unwrap();
     for t in 0..s.len() {
         assert!((s.roots[t].heading - plain.roots[50 - LEAD + t].heading).abs() < 1e-9);
         assert!((s.y[(0, t)] - plain.y[(0, 50 - LEAD + t)]).abs() < 1e-6);
@@ -425,4 +430,24 @@ fn mirrored_takes_join_where_they_can_and_are_said() {
     let both = train(&even, &takes, &settings).unwrap();
     assert!(both.mirrored, "{:?}", both.remarks);
     assert_eq!(both.windows, 2 * alone.windows);
+}
+
+#[test]
+fn takes_that_are_not_kept_are_fitted_all_the_same() {
+    let body = tube_body();
+    let mut takes = swaying_takes(&body, 9, 120);
+    let mut stop = takes[3].clone();
+    stop.stop_frame = Some(40);
+    stop.roots = takes[3].roots[40..].to_vec();
+    stop.positions = takes[3].positions[40 * 4..].to_vec();
+    stop.bones = takes[3].bones[40 * 2..].to_vec();
+    stop.reports.truncate(80);
+    takes.insert(0, stop);
+    let settings = Settings { cloth_dims: 3, body_dims: 8, ridges: vec![1e-6], refine: false, ..quick() };
+    let whole = train(&body, &takes, &settings).unwrap();
+    let lean = train(&body, &takes, &Settings { kept_frames: 300, ..settings.clone() }).unwrap();
+    assert!(lean.remarks.iter().any(|r| r.contains("2 of 10 takes")), "{:?}", lean.remarks);
+    assert!(whole.remarks.iter().all(|r| !r.contains("thinned")), "{:?}", whole.remarks);
+    // Nothing is chosen, so every number of the model is a sum over all frames.
+    assert_eq!(lean.model, whole.model);
 }
