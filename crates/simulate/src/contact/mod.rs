@@ -7,6 +7,7 @@ pub mod collider;
 pub mod constraint;
 pub mod continuous;
 pub mod distance;
+pub mod memory;
 pub mod parts;
 pub mod quads;
 pub mod surfaces;

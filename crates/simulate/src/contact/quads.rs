@@ -23,6 +23,8 @@ struct Leaf {
     item: [u32; 4],
 }
 
+/// Boxes that wait while a tree is asked.
+const DEEP: usize = 32;
 const NOTHING: u32 = u32::MAX;
 const LEAF: u32 = 1 << 31;
 
@@ -180,8 +182,8 @@ impl Quads {
         }
         let q = p.as_vec3();
         let at = Lanes([Vec4::splat(q.x), Vec4::splat(q.y), Vec4::splat(q.z)]);
-        // Four levels hold 1024 triangles, sixteen more than fit in memory; a level leaves at most three behind.
-        let mut stack = [(0u32, 0.0f32); 64];
+        // A level leaves at most three behind, and ten levels hold more than a million triangles.
+        let mut stack = [(0u32, 0.0f32); DEEP];
         let mut top = 1;
         while top > 0 {
             top -= 1;
@@ -212,7 +214,7 @@ impl Quads {
             let first = top;
             for k in 0..4 {
                 let child = n.child[k];
-                if child == NOTHING || f64::from(d[k]) > limit || top == 64 {
+                if child == NOTHING || f64::from(d[k]) > limit || top == DEEP {
                     continue;
                 }
                 // The nearest on top, so that it is taken first.

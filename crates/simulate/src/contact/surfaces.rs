@@ -3,11 +3,12 @@
 use super::body::{BodySurface, Nearest};
 use super::collider::Collider;
 use super::constraint::Contact;
-use crate::scene::{Sample, Scene};
+use super::memory::Memory;
+use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::state::State;
 use crate::step::Obstacles;
-use glam::{DAffine3, DVec3, Vec3};
+use glam::{DAffine3, DVec3};
 
 /// What a sample touches.
 #[derive(Clone, Copy, Debug)]
@@ -21,16 +22,6 @@ enum On {
 struct Source {
     on: On,
     measured_at: DVec3,
-}
-
-/// The nearest point of a limb when it was last looked for: it tells how long the sample may be left alone.
-#[derive(Clone, Copy, Debug, Default)]
-struct Watch {
-    weights: [f32; 3],
-    /// From that point to the sample.
-    offset: Vec3,
-    /// Time since, s; infinite for what was found inside, which is never left alone.
-    age: f32,
 }
 
 /// A moment of a step: everything that is fixed while Newton iterates.
@@ -53,41 +44,23 @@ pub struct SurfaceContacts {
     /// Found by [`SurfaceContacts::find`], brought up to date by [`SurfaceContacts::refresh`].
     pub contacts: Vec<Contact>,
     sources: Vec<Source>,
-    /// Per sample and limb the triangle last found nearest.
-    seeds: Vec<u32>,
-    /// The limb each sample was nearest to when the garment was put on.
-    homes: Vec<u32>,
-    /// Per vertex and limb at least how far away the limb is, m.
-    clear: Vec<f64>,
-    /// What was last found: per vertex and limb, then per sample between vertices on its own limb.
-    watched: Vec<Watch>,
+    /// The body's limbs as the samples last saw them.
+    pub(super) memory: Memory,
     /// Where each vertex was when contacts were last looked for in this step.
     looked_at: Vec<DVec3>,
     /// Samples that are to be looked at again.
     again: Vec<bool>,
-    parts: usize,
 }
 
 /// Farther than this from a surface nothing is looked for, m: more than cloth moves towards a body in a step,
 /// and not so much that a point inside a wrist sees its far side first.
 const SEARCH_M: f64 = 0.03;
 /// Samples that touched last time are looked for deeper.
-const SEARCH_TOUCHING_M: f64 = 0.06;
+pub(super) const SEARCH_TOUCHING_M: f64 = 0.06;
 /// Samples within this of touching are kept for the later iterations of a step, m.
 const SPARE_M: f64 = 0.008;
 /// Vertices that went farther since contacts were looked for are looked at again, m.
 const STRAYED_M: f64 = 0.75 * SPARE_M;
-/// Less cloth than this on a limb is no sleeve and no trouser leg, m².
-const SLEEVE_M2: f64 = 0.03;
-/// Vertices look for limbs this far, m: the nearer half of a skirt.
-const WATCH_M: f64 = 0.09;
-/// What lies on a limb as near to a point as a sample does turns about it at most this fast, rad/s, towards the sample: a
-/// limb turns at 6 rad/s, and half of that is towards the cloth.
-const TURN_RATE: f64 = 3.3;
-/// A sample that moved less on a limb than this, m, within this time, s, is taken to be over the same triangle.
-const STAYS_M: f64 = 5e-4;
-const STAYS_SHARE: f64 = 0.25;
-const STAYS_SECS: f32 = 0.1;
 /// A sample that moved farther since it was measured is measured again, m. Sliding 2 mm along a shin is 0.05 mm of
 /// depth.
 const REMEASURE_M: f64 = 2e-3;
@@ -165,50 +138,7 @@ impl SurfaceContacts {
 
     /// Prepares for a body and notes which limb each sample lies on.
     pub fn expect_body(&mut self, scene: &Scene, x: &[DVec3], body: &BodySurface) {
-        self.parts = body.parts();
-        self.seeds = vec![u32::MAX; scene.samples.len() * self.parts];
-        self.clear = vec![0.0; scene.len() * self.parts];
-        self.watched = vec![Watch::default(); scene.len() * self.parts + scene.samples.len() - scene.len()];
-        self.homes = scene.samples.iter().map(|s| body.nearest_part(s.point(x)) as u32).collect();
-        self.give_back_patches(scene);
-    }
-
-    /// An armhole lies on the arm for a few vertices, but it is no sleeve: patches too small to go around a limb belong
-    /// to the trunk, or the arm would take the dress along.
-    fn give_back_patches(&mut self, scene: &Scene) {
-        let mut beside = vec![Vec::new(); scene.len()];
-        for &[a, b] in &scene.edges {
-            beside[a as usize].push(b);
-            beside[b as usize].push(a);
-        }
-        let mut seen = vec![false; scene.len()];
-        for start in 0..scene.len() {
-            if seen[start] || self.homes[start] == 0 {
-                continue;
-            }
-            let mut patch = vec![start as u32];
-            seen[start] = true;
-            let mut next = 0;
-            while next < patch.len() {
-                for &v in &beside[patch[next] as usize] {
-                    if !seen[v as usize] && self.homes[v as usize] == self.homes[start] {
-                        seen[v as usize] = true;
-                        patch.push(v);
-                    }
-                }
-                next += 1;
-            }
-            if patch.iter().map(|&v| scene.area[v as usize]).sum::<f64>() < SLEEVE_M2 {
-                patch.iter().for_each(|&v| self.homes[v as usize] = 0);
-            }
-        }
-        // What lies between vertices goes with them.
-        for s in scene.len()..scene.samples.len() {
-            let v = scene.samples[s].v;
-            if v.iter().any(|&v| self.homes[v as usize] == 0) {
-                self.homes[s] = 0;
-            }
-        }
+        self.memory = Memory::new(scene, x, body);
     }
 
     /// Finds all contacts at the first iterate.
@@ -292,62 +222,30 @@ impl SurfaceContacts {
 
     fn find_on_body(&mut self, now: &Moment<'_>, body: &BodySurface, s: usize, x: &[DVec3]) {
         let sample = &now.scene.samples[s];
-        let is_vertex = s < now.scene.len();
         let y = sample.point(x);
-        let keep = now.keep();
+        let from_corners = match s < now.scene.len() {
+            true => [0.0; 3],
+            false => sample.v.map(|v| x[v as usize].distance(y)),
+        };
+        let (keep, within) = (now.keep(), now.keep() + SPARE_M);
         let radius = if now.state.grips[s].touching { SEARCH_TOUCHING_M } else { SEARCH_M };
-        let home = self.homes[s] as usize;
+        let home = self.memory.home(s);
         let mut own: Option<(f64, DVec3)> = None;
         // Where limbs are joined the nearest point of each lies on the seam. It counts only if no limb is met elsewhere:
         // beside a thigh the nearest point of the trunk is always on the seam.
         let mut joint: Option<(f64, Contact, usize)> = None;
         let mut met = false;
-        let from_corners = if is_vertex { [0.0; 3] } else { sample.v.map(|v| x[v as usize].distance(y)) };
-        for k in 0..self.parts {
+        for k in 0..self.memory.parts {
             // The sample's own limb first.
             let part = if k == 0 { home } else { k - usize::from(k <= home) };
-            if !is_vertex && self.between(sample, &from_corners, part) > keep + SPARE_M {
-                continue;
-            }
-            let vertices = now.scene.len();
-            let watch = match is_vertex {
-                true => Some(s * self.parts + part),
-                false if part == home => Some(vertices * self.parts + s - vertices),
-                false => None,
-            };
-            let seed = self.seeds[s * self.parts + part];
-            if let Some(at) = watch
-                && let Some(clear) = self.still_clear(now, body, at, seed, y)
-            {
-                if is_vertex {
-                    self.clear[at] = clear;
-                }
-                continue;
-            }
-            // Vertices look farther: on behalf of the samples between them, and to be left alone longer.
-            let far = if is_vertex { WATCH_M } else { SEARCH_TOUCHING_M };
-            let stays = watch.and_then(|at| self.stays(body, at, seed, y));
-            let stayed = stays.is_some();
-            let seed = (seed != u32::MAX).then_some(seed);
-            let found = stays.or_else(|| body.nearest_on(part, y, far, seed));
-            let outside = found.is_none_or(|(f, _)| (y - f.point).dot(f.normal) > 0.0);
-            if is_vertex {
-                let away = found.map_or(far, |f| f.0.point.distance(y));
-                self.clear[s * self.parts + part] = if outside { away } else { 0.0 };
-            }
-            if let (Some(at), Some((f, _)), false) = (watch, &found, stayed) {
-                let age = if outside { 0.0 } else { f32::INFINITY };
-                let offset = (y - f.point).as_vec3();
-                self.watched[at] = Watch { weights: f.weights.map(|w| w as f32), offset, age };
-            }
-            self.seeds[s * self.parts + part] = found.map_or(u32::MAX, |f| f.0.triangle);
-            let Some((found, inside)) = found else { continue };
+            let seen = self.memory.look(now.scene, body, s, part, y, &from_corners, within, now.h);
+            let Some((found, inside)) = seen else { continue };
             let gap = (y - found.point).dot(found.normal);
             let motion = body.motion(&found);
             // What has come that far in this step alone may be that much deeper: a thigh in a run.
             let come = (y - sample.point(&now.state.x) - motion).length();
             let distance = found.point.distance(y);
-            if gap > keep + SPARE_M || distance > radius + come {
+            if gap > within || distance > radius + come {
                 continue;
             }
             let mut contact = now.contact(s, y, found.point, found.normal, motion, now.scene.fabric.friction);
@@ -381,49 +279,6 @@ impl SurfaceContacts {
         }
     }
 
-    /// At least how far a sample is from a limb, if it was away from it and cannot have come near since it was last looked
-    /// for. The point that was nearest then has moved with the limb; what lies beside it may have turned about it a little.
-    fn still_clear(
-        &mut self,
-        now: &Moment<'_>,
-        body: &BodySurface,
-        at: usize,
-        seed: u32,
-        y: DVec3,
-    ) -> Option<f64> {
-        if seed == u32::MAX {
-            return None;
-        }
-        let watch = &mut self.watched[at];
-        watch.age += now.h as f32;
-        let then = watch.offset.as_dvec3();
-        let moved = (y - body.point(seed, watch.weights.map(f64::from))).distance(then);
-        let away = then.length();
-        let clear = away - moved - f64::from(watch.age) * TURN_RATE * away;
-        (clear > now.keep() + SPARE_M).then_some(clear)
-    }
-
-    /// The nearest point of a limb to a sample that hardly moved on it since it was last looked for: over the inside of the
-    /// same triangle.
-    fn stays(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<(Nearest, bool)> {
-        let watch = &self.watched[at];
-        if seed == u32::MAX || watch.age > STAYS_SECS {
-            return None;
-        }
-        let moved = (y - body.point(seed, watch.weights.map(f64::from))).distance(watch.offset.as_dvec3());
-        if moved > STAYS_M.max(STAYS_SHARE * f64::from(watch.offset.length())) {
-            return None;
-        }
-        body.over(seed, y)
-    }
-
-    /// At least how far a sample between vertices is from a limb: distances change no faster than one moves.
-    #[inline]
-    fn between(&self, sample: &Sample, from_corners: &[f64; 3], part: usize) -> f64 {
-        let corner = |k: usize| self.clear[sample.v[k] as usize * self.parts + part] - from_corners[k];
-        corner(0).max(corner(1)).max(corner(2))
-    }
-
     /// Brings the contacts up to date with a later iterate: those that moved are measured again.
     ///
     /// How hard friction may hold is taken from the last step, and for what touches anew from the first two iterates:
@@ -435,10 +290,8 @@ impl SurfaceContacts {
             if y.distance_squared(source.measured_at) > REMEASURE_M * REMEASURE_M {
                 let fresh = match source.on {
                     On::Limb(part) => now.obstacles.body.and_then(|body| {
-                        let seed = &mut self.seeds[s * self.parts + part as usize];
-                        let hint = (*seed != u32::MAX).then_some(*seed);
+                        let hint = self.memory.seed(s, part as usize);
                         let (found, inside) = body.nearest_on(part as usize, y, SEARCH_TOUCHING_M, hint)?;
-                        *seed = found.triangle;
                         let motion = body.motion(&found);
                         let Nearest { point, normal, .. } = found;
                         inside.then(|| now.contact(s, y, point, normal, motion, contact.friction))

@@ -1,0 +1,200 @@
+//! What samples of cloth remember of the limbs of a body from step to step, so that few of them search.
+
+use super::body::{BodySurface, Nearest};
+use super::surfaces::SEARCH_TOUCHING_M;
+use crate::scene::{Sample, Scene};
+use glam::{DVec3, Vec3};
+
+/// The nearest point of a limb when it was last looked for: it tells how long the sample may be left alone.
+#[derive(Clone, Copy, Debug, Default)]
+struct Watch {
+    weights: [f32; 3],
+    /// From that point to the sample.
+    offset: Vec3,
+    /// Time since, s; infinite for what was found inside, which is never left alone.
+    age: f32,
+}
+
+/// Which limb each sample belongs to, and where it last saw all of them.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// How many limbs there are.
+    pub parts: usize,
+    /// Per sample and limb the triangle last found nearest.
+    seeds: Vec<u32>,
+    /// The limb each sample was nearest to when the garment was put on.
+    homes: Vec<u32>,
+    /// Per vertex and limb at least how far away the limb is, m.
+    clear: Vec<f64>,
+    /// What was last found: per vertex and limb, then per sample between vertices on its own limb.
+    watched: Vec<Watch>,
+}
+
+/// Less cloth than this on a limb is no sleeve and no trouser leg, m².
+const SLEEVE_M2: f64 = 0.03;
+/// Vertices look for limbs this far, m: the nearer half of a skirt.
+const WATCH_M: f64 = 0.09;
+/// What lies on a limb as near to a point as a sample does turns about it at most this fast, rad/s, towards the sample: a
+/// limb turns at 6 rad/s, and half of that is towards the cloth.
+const TURN_RATE: f64 = 3.3;
+/// A sample that moved less on a limb than this, m, within this time, s, is taken to be over the same triangle.
+const STAYS_M: f64 = 5e-4;
+const STAYS_SHARE: f64 = 0.25;
+const STAYS_SECS: f32 = 0.1;
+
+impl Memory {
+    /// Notes which limb each sample lies on.
+    pub fn new(scene: &Scene, x: &[DVec3], body: &BodySurface) -> Self {
+        let (parts, between) = (body.parts(), scene.samples.len() - scene.len());
+        let mut memory = Self {
+            parts,
+            seeds: vec![u32::MAX; scene.samples.len() * parts],
+            homes: scene.samples.iter().map(|s| body.nearest_part(s.point(x)) as u32).collect(),
+            clear: vec![0.0; scene.len() * parts],
+            watched: vec![Watch::default(); scene.len() * parts + between],
+        };
+        memory.give_back_patches(scene);
+        memory
+    }
+
+    /// The limb that a sample belongs to.
+    pub fn home(&self, s: usize) -> usize {
+        self.homes[s] as usize
+    }
+
+    /// A triangle of a limb that is likely to be near.
+    pub fn seed(&self, s: usize, part: usize) -> Option<u32> {
+        let seed = self.seeds[s * self.parts + part];
+        (seed != u32::MAX).then_some(seed)
+    }
+
+    /// The nearest point of a limb to sample `s`, which is at `y` and so far from its corners, and whether it lies inside
+    /// the limb's own surface; nothing where it is far, or cannot have come as near as `within`. `h` is the length of the step.
+    #[inline]
+    pub fn look(
+        &mut self,
+        scene: &Scene,
+        body: &BodySurface,
+        s: usize,
+        part: usize,
+        y: DVec3,
+        from_corners: &[f64; 3],
+        within: f64,
+        h: f64,
+    ) -> Option<(Nearest, bool)> {
+        let vertices = scene.len();
+        let is_vertex = s < vertices;
+        if !is_vertex && self.between(&scene.samples[s], from_corners, part) > within {
+            return None;
+        }
+        let watch = match is_vertex {
+            true => Some(s * self.parts + part),
+            false if part == self.home(s) => Some(vertices * self.parts + s - vertices),
+            false => None,
+        };
+        let seed = self.seed(s, part);
+        if let (Some(at), Some(seed)) = (watch, seed)
+            && let Some(clear) = self.still_clear(body, at, seed, y, within, h)
+        {
+            if is_vertex {
+                self.clear[at] = clear;
+            }
+            return None;
+        }
+        // Vertices look farther: on behalf of the samples between them, and to be left alone longer.
+        let far = if is_vertex { WATCH_M } else { SEARCH_TOUCHING_M };
+        let stays = watch.zip(seed).and_then(|(at, seed)| self.stays(body, at, seed, y));
+        let found = stays.or_else(|| body.nearest_on(part, y, far, seed));
+        let outside = found.is_none_or(|(f, _)| (y - f.point).dot(f.normal) > 0.0);
+        if is_vertex {
+            let away = found.map_or(far, |f| f.0.point.distance(y));
+            self.clear[s * self.parts + part] = if outside { away } else { 0.0 };
+        }
+        if let (Some(at), Some((f, _)), None) = (watch, &found, stays) {
+            let age = if outside { 0.0 } else { f32::INFINITY };
+            let offset = (y - f.point).as_vec3();
+            self.watched[at] = Watch { weights: f.weights.map(|w| w as f32), offset, age };
+        }
+        self.seeds[s * self.parts + part] = found.map_or(u32::MAX, |f| f.0.triangle);
+        found
+    }
+
+    /// An armhole lies on the arm for a few vertices, but it is no sleeve: patches too small to go around a limb belong
+    /// to the trunk, or the arm would take the dress along.
+    fn give_back_patches(&mut self, scene: &Scene) {
+        let mut beside = vec![Vec::new(); scene.len()];
+        for &[a, b] in &scene.edges {
+            beside[a as usize].push(b);
+            beside[b as usize].push(a);
+        }
+        let mut seen = vec![false; scene.len()];
+        for start in 0..scene.len() {
+            if seen[start] || self.homes[start] == 0 {
+                continue;
+            }
+            let mut patch = vec![start as u32];
+            seen[start] = true;
+            let mut next = 0;
+            while next < patch.len() {
+                for &v in &beside[patch[next] as usize] {
+                    if !seen[v as usize] && self.homes[v as usize] == self.homes[start] {
+                        seen[v as usize] = true;
+                        patch.push(v);
+                    }
+                }
+                next += 1;
+            }
+            if patch.iter().map(|&v| scene.area[v as usize]).sum::<f64>() < SLEEVE_M2 {
+                patch.iter().for_each(|&v| self.homes[v as usize] = 0);
+            }
+        }
+        // What lies between vertices goes with them.
+        for s in scene.len()..scene.samples.len() {
+            let v = scene.samples[s].v;
+            if v.iter().any(|&v| self.homes[v as usize] == 0) {
+                self.homes[s] = 0;
+            }
+        }
+    }
+
+    /// At least how far a sample is from a limb, if it was away from it and cannot have come near since it was last looked
+    /// for. The point that was nearest then has moved with the limb; what lies beside it may have turned about it a little.
+    fn still_clear(
+        &mut self,
+        body: &BodySurface,
+        at: usize,
+        seed: u32,
+        y: DVec3,
+        within: f64,
+        h: f64,
+    ) -> Option<f64> {
+        let watch = &mut self.watched[at];
+        watch.age += h as f32;
+        let then = watch.offset.as_dvec3();
+        let moved = (y - body.point(seed, watch.weights.map(f64::from))).distance(then);
+        let away = then.length();
+        let clear = away - moved - f64::from(watch.age) * TURN_RATE * away;
+        (clear > within).then_some(clear)
+    }
+
+    /// The nearest point of a limb to a sample that hardly moved on it since it was last looked for: over the inside of the
+    /// same triangle.
+    fn stays(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<(Nearest, bool)> {
+        let watch = &self.watched[at];
+        if watch.age > STAYS_SECS {
+            return None;
+        }
+        let moved = (y - body.point(seed, watch.weights.map(f64::from))).distance(watch.offset.as_dvec3());
+        if moved > STAYS_M.max(STAYS_SHARE * f64::from(watch.offset.length())) {
+            return None;
+        }
+        body.over(seed, y)
+    }
+
+    /// At least how far a sample between vertices is from a limb: distances change no faster than one moves.
+    #[inline]
+    fn between(&self, sample: &Sample, from_corners: &[f64; 3], part: usize) -> f64 {
+        let corner = |k: usize| self.clear[sample.v[k] as usize * self.parts + part] - from_corners[k];
+        corner(0).max(corner(1)).max(corner(2))
+    }
+}
