@@ -53,8 +53,9 @@ impl Default for Settings {
             chunk_frames: 1024,
             // The published training set and its stops; 42 MB at 64 + 64 dims.
             kept_frames: 40_000,
-            // At 30 Hz this forgets a kick to 1/e in about 3 s: longer memory than any cloth has.
-            max_rho: 0.99,
+            // At 30 Hz this forgets a kick to 1/e in about a second. Skirts that swing longest after a stop keep 0.966 of their
+            // swing a frame; what least squares finds beyond is drift.
+            max_rho: 0.97,
             paper: false,
             refine: true,
             refine_below: 0.9,

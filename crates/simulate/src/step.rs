@@ -478,8 +478,8 @@ fn farthest(moves: &[DVec3]) -> (usize, f64) {
 
 /// Continuous check of cloth against cloth from the start of the step to its end.
 ///
-/// At its `last` chance a step goes only as far as all of the cloth can go together, pinned or not: what is left of the
-/// way comes with the next step. It may be nothing, but it never leaves a crossing.
+/// At its `last` chance a step goes only as far as its vertices can, pinned or not: what is left of the way comes with the
+/// next step. It may be nothing but the motion of all, but it never leaves a crossing.
 fn keep_apart(
     scene: &Scene,
     state: &State,
@@ -514,10 +514,8 @@ fn keep_apart(
     }
     // Towards where the solve wanted to be, before anything was held back.
     ws.cloth.find(scene, &state.x, &ws.x_try, 0.0);
-    let share = ws.cloth.free_share(&state.x, &ws.x_try);
-    for i in 0..scene.len() {
-        ws.x[i] = state.x[i].lerp(ws.x_try[i], if share < 1.0 { 0.9 * share } else { 1.0 });
-    }
+    ws.x.copy_from_slice(&ws.x_try);
+    ws.cloth.give_way(&state.x, &mut ws.x);
     Ok(scene.len() as u32)
 }
 
@@ -654,7 +652,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_cannot_hold_layers_apart_is_cut_and_at_its_last_chance_goes_as_far_as_all_can() {
+    fn a_step_that_cannot_hold_layers_apart_is_cut_and_at_its_last_chance_goes_as_far_as_it_can() {
         let (_, _, _, outcome) = pressed(false);
         assert_eq!(outcome.unwrap_err().cause, "cloth passes through cloth");
         let (scene, state, ws, outcome) = pressed(true);

@@ -365,12 +365,32 @@ impl ClothContact {
         (held, false)
     }
 
-    /// The largest share of the way from `x0` to `x1` that all candidates may go together without meeting.
-    pub fn free_share(&self, x0: &[DVec3], x1: &[DVec3]) -> f64 {
-        let free = |c: &Candidate| {
-            let at = c.v.map(|i| x0[i as usize]);
-            time_of_impact(c.pair, &at, &c.v.map(|i| x1[i as usize] - x0[i as usize]))
-        };
-        self.candidates.iter().map(free).fold(1.0, f64::min)
+    /// Shortens the way of each vertex from `x0` to `x1`, besides what all go together, until no candidates meet. Where that
+    /// leaves nothing of it the cloth goes on as it is: it is held, but its wearer does not walk out of it.
+    pub fn give_way(&self, x0: &[DVec3], x1: &mut [DVec3]) {
+        let common = x0.iter().zip(&*x1).map(|(a, b)| *b - *a).sum::<DVec3>() / x0.len().max(1) as f64;
+        let mut share = vec![1.0; x0.len()];
+        let way = |share: &[f64], x1: &[DVec3], i: usize| common + (x1[i] - x0[i] - common) * share[i];
+        for round in 0..40 {
+            let mut met = false;
+            for c in &self.candidates {
+                let v = c.v.map(|i| i as usize);
+                if v.iter().all(|&i| share[i] == 0.0) {
+                    continue;
+                }
+                let t = time_of_impact(c.pair, &v.map(|i| x0[i]), &v.map(|i| way(&share, x1, i)));
+                if t < 1.0 {
+                    met = true;
+                    // What is shortened may be met by its neighbours: after a few rounds there is no more asking.
+                    v.iter().for_each(|&i| share[i] *= if round < 8 { 0.9 * t } else { 0.0 });
+                }
+            }
+            if !met {
+                break;
+            }
+        }
+        for i in 0..x0.len() {
+            x1[i] = x0[i] + way(&share, x1, i);
+        }
     }
 }
