@@ -162,11 +162,11 @@ pub(crate) fn settle(
         truth_decrement: decrement(&truth_swing),
         model_decrement: decrement(&model_swing),
         error_ratio: (apart / own.max(1e-300)).sqrt(),
-        // Half a centimetre at the start, a cosine that is most of what there is, and a swing back that can be seen:
-        // cloth that only falls to rest has no frequency, whatever the fit says.
+        // Half a centimetre at the start, a cosine that is most of what there is and goes round once, and a swing back that
+        // can be seen: cloth that only falls to rest has no frequency, whatever the fit says.
         swings: truth_swing.amplitude > 0.005
             && truth_swing.explained > 0.7
-            && truth_swing.hz < 3.5
+            && (fps / n as f64..3.5).contains(&truth_swing.hz)
             && decrement(&truth_swing) < MOST_DECREMENT,
         truth_cm: narrow(theirs),
         model_cm: narrow(ours),
@@ -206,6 +206,9 @@ mod tests {
         assert!(s.error_ratio > 0.3);
         let falls = settle("clip", 7, &row(0.5, 4.0), &row(0.5, 4.0), 30.0, 100).unwrap();
         assert!(!falls.swings, "{falls:?}");
+        // Two seconds of a wave that takes three are no swing either.
+        let creeps = settle("clip", 7, &row(0.33, 0.0), &row(0.33, 0.0), 30.0, 100).unwrap();
+        assert!(!creeps.swings, "{creeps:?}");
         let same = settle("clip", 7, &row(1.2, 1.0), &row(1.2, 1.0), 30.0, 100).unwrap();
         assert!(same.error_ratio < 1e-9);
     }
