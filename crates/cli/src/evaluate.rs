@@ -263,18 +263,16 @@ fn text(e: &Evaluation) -> String {
     ));
     if let Some(s) = e.settling() {
         text.push_str(&format!(
-            "after stops ({}, {} of them swing): {:.2} cm over 1 s (order 0 {:.2}), {:.2} of the truth's way to rest; \
-             {:.2} Hz (simulated {:.2}), decrement {:.2} ({:.2})\n",
-            s.stops,
-            s.swinging,
-            e.after_stops_cm,
-            e.kinematic_after_stops_cm,
-            s.error_ratio,
-            s.hz[1],
-            s.hz[0],
-            s.decrement[1],
-            s.decrement[0]
+            "after stops ({}, {} of them swing): {:.2} cm over 1 s (order 0 {:.2}), {:.2} of the truth's way to rest",
+            s.stops, s.swinging, e.after_stops_cm, e.kinematic_after_stops_cm, s.error_ratio
         ));
+        if s.swinging > 0 {
+            text.push_str(&format!(
+                "; {:.2} Hz (simulated {:.2}), decrement {:.2} ({:.2})",
+                s.hz[1], s.hz[0], s.decrement[1], s.decrement[0]
+            ));
+        }
+        text.push('\n');
     }
     text
 }
