@@ -69,7 +69,8 @@ impl Memory {
     }
 
     /// The nearest point of a limb to sample `s`, which is at `y` and so far from its corners, and whether it lies inside
-    /// the limb's own surface; nothing where it is far, or cannot have come as near as `within`. `h` is the length of the step.
+    /// the limb's own surface; nothing where it is far, or cannot have come as near as `within`. `touching` tells whether it
+    /// was pressed in the last step, `h` is the length of this one.
     #[inline]
     pub fn look(
         &mut self,
@@ -79,6 +80,7 @@ impl Memory {
         part: usize,
         y: DVec3,
         from_corners: &[f64; 3],
+        touching: bool,
         within: f64,
         h: f64,
     ) -> Option<(Nearest, bool)> {
@@ -103,7 +105,9 @@ impl Memory {
         }
         // Vertices look farther: on behalf of the samples between them, and to be left alone longer.
         let far = if is_vertex { WATCH_M } else { SEARCH_TOUCHING_M };
-        let stays = watch.zip(seed).and_then(|(at, seed)| self.stays(body, at, seed, y));
+        // What is pressed is searched for exactly, or cloth at rest trembles.
+        let stays =
+            watch.zip(seed).filter(|_| !touching).and_then(|(at, seed)| self.stays(body, at, seed, y));
         let found = stays.or_else(|| body.nearest_on(part, y, far, seed));
         let outside = found.is_none_or(|(f, _)| (y - f.point).dot(f.normal) > 0.0);
         if is_vertex {

@@ -228,7 +228,8 @@ impl SurfaceContacts {
             false => sample.v.map(|v| x[v as usize].distance(y)),
         };
         let (keep, within) = (now.keep(), now.keep() + SPARE_M);
-        let radius = if now.state.grips[s].touching { SEARCH_TOUCHING_M } else { SEARCH_M };
+        let touching = now.state.grips[s].touching;
+        let radius = if touching { SEARCH_TOUCHING_M } else { SEARCH_M };
         let home = self.memory.home(s);
         let mut own: Option<(f64, DVec3)> = None;
         // Where limbs are joined the nearest point of each lies on the seam. It counts only if no limb is met elsewhere:
@@ -238,7 +239,7 @@ impl SurfaceContacts {
         for k in 0..self.memory.parts {
             // The sample's own limb first.
             let part = if k == 0 { home } else { k - usize::from(k <= home) };
-            let seen = self.memory.look(now.scene, body, s, part, y, &from_corners, within, now.h);
+            let seen = self.memory.look(now.scene, body, s, part, y, &from_corners, touching, within, now.h);
             let Some((found, inside)) = seen else { continue };
             let gap = (y - found.point).dot(found.normal);
             let motion = body.motion(&found);
