@@ -11,7 +11,7 @@ use crate::step::Obstacles;
 use glam::{DAffine3, DVec3};
 
 /// What a sample touches.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum On {
     Limb(u32),
     Collider(u32),
@@ -172,14 +172,23 @@ impl SurfaceContacts {
         for s in now.scene.len()..now.scene.samples.len() {
             self.again[s] = now.scene.samples[s].v.iter().any(|&v| self.again[v as usize]);
         }
-        for c in &self.contacts {
-            self.again[c.sample as usize] = false;
-        }
         let known = self.contacts.len();
         let rigid = now.rigid();
         for s in 0..now.scene.samples.len() {
-            if self.again[s] {
-                self.find_of(now, &rigid, s, x);
+            if !self.again[s] {
+                continue;
+            }
+            let before = self.contacts.len();
+            self.find_of(now, &rigid, s, x);
+            // It may touch one limb already and meet another now.
+            for k in (before..self.contacts.len()).rev() {
+                let same = |j: usize| {
+                    self.contacts[j].sample as usize == s && self.sources[j].on == self.sources[k].on
+                };
+                if (0..known).any(same) {
+                    self.contacts.remove(k);
+                    self.sources.remove(k);
+                }
             }
         }
         self.contacts.len() - known
