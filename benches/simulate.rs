@@ -14,7 +14,7 @@ use glam::DVec3;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use toile_assets::builtin;
-use toile_simulate::lab::{self, dress};
+use toile_lab::dress;
 use toile_simulate::solve::pcg;
 use toile_simulate::{Settings, World, ramp};
 
@@ -78,15 +78,15 @@ fn main() -> Outcome {
 
 fn scenario(n: usize, full: bool) -> Outcome {
     // Eight times the steps: only where that does not take minutes.
-    let fine = if full && n <= 58 { Some(lab::scenario_s_finer(n, 8.0)?.centre_m) } else { None };
+    let fine = if full && n <= 58 { Some(toile_lab::scenario_s_finer(n, 8.0)?.centre_m) } else { None };
     for steps in [2.0, 1.0] {
         let settings = Settings { max_step_secs: 1.0 / 30.0 / steps, ..Settings::default() };
-        print(n, steps, &lab::scenario_s_with(n, settings)?, fine);
+        print(n, steps, &toile_lab::scenario_s_with(n, settings)?, fine);
     }
     Ok(())
 }
 
-fn print(n: usize, steps: f64, m: &lab::Measures, fine: Option<f64>) {
+fn print(n: usize, steps: f64, m: &toile_lab::Measures, fine: Option<f64>) {
     let faults = m.faults(fine);
     println!(
         "n {n:4}, {steps} steps a frame: total/90 {:.2} ms, median {:.2} (processor {:.2}), p95 {:.2}; p99 strain {:.2} %, deepest {:.2} mm, \
@@ -109,7 +109,7 @@ fn print(n: usize, steps: f64, m: &lab::Measures, fine: Option<f64>) {
 /// Bytes a vertex that a world holds once it has been stepped.
 fn memory(name: &str, n: usize) -> Outcome {
     let before = LIVE.load(Ordering::Relaxed);
-    let mut world = lab::scenario_s_world(n, Settings::default())?;
+    let mut world = toile_lab::scenario_s_world(n, Settings::default())?;
     PEAK.store(LIVE.load(Ordering::Relaxed), Ordering::Relaxed);
     for _ in 0..20 {
         world.step(&[], 1.0 / 30.0)?;
@@ -125,13 +125,13 @@ fn garments() -> Outcome {
     let mut points = Vec::new();
     for (name, frames) in [("dress", 60), ("dress:3410", 20), ("dress:5178", 20)] {
         let cost = dress::walking_cost(name, frames)?;
-        let median = lab::percentile(&cost.frame_ms, 0.5);
+        let median = toile_lab::percentile(&cost.frame_ms, 0.5);
         println!(
             "{:6} vertices: mean {:.1} ms, median {median:.1}, p95 {:.1}, p99 {:.1}, retries {}",
             cost.vertices,
             cost.frame_ms.iter().sum::<f64>() / cost.frame_ms.len() as f64,
-            lab::percentile(&cost.frame_ms, 0.95),
-            lab::percentile(&cost.frame_ms, 0.99),
+            toile_lab::percentile(&cost.frame_ms, 0.95),
+            toile_lab::percentile(&cost.frame_ms, 0.99),
             cost.retries
         );
         points.push(((cost.vertices as f64).ln(), median.ln()));
@@ -150,7 +150,7 @@ fn solvers(full: bool) -> Outcome {
     faer::set_global_parallelism(Par::Seq);
     println!("one linear system, processor time");
     for n in if full { vec![12, 16, 20, 28, 58] } else { vec![12] } {
-        let mut world = lab::scenario_s_world(n, Settings::default())?;
+        let mut world = toile_lab::scenario_s_world(n, Settings::default())?;
         (0..30).try_for_each(|_| world.step(&[], 1.0 / 30.0).map(|_| ()))?;
         compare(&format!("scenario S, n = {n}"), &world)?;
     }
@@ -211,10 +211,10 @@ fn compare(name: &str, world: &World) -> Outcome {
 
 /// Milliseconds of processor time a call takes, over a fifth of a second of calls.
 fn timed<T>(mut call: impl FnMut() -> T) -> f64 {
-    let begun = lab::cpu_ms();
+    let begun = toile_lab::cpu_ms();
     for calls in 1.. {
         std::hint::black_box(call());
-        let spent = lab::cpu_ms() - begun;
+        let spent = toile_lab::cpu_ms() - begun;
         if spent > 200.0 {
             return spent / f64::from(calls);
         }

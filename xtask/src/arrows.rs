@@ -1,17 +1,21 @@
-//! Which crate may know which: `assets ← simulate`, `assets ← run` (and `simulate`, if asked for), `assets + run ← learn`, `assets + run ← show`.
+//! Which crate may know which: `geometry ← assets ← simulate ← lab`, `assets ← run` (and `simulate`, if asked for),
+//! `assets + run ← learn`, `assets + run ← show`.
 
 use anyhow::{Result, bail};
 use std::process::Command;
 
 /// Crate, and the crates of ours it may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
-    ("assets", &[]),
-    ("simulate", &["assets"]),
+    ("geometry", &[]),
+    ("assets", &["geometry"]),
+    ("simulate", &["assets", "geometry"]),
+    // Nothing depends on the laboratory but the program.
+    ("lab", &["assets", "geometry", "simulate"]),
     // `simulate` is optional: what a game links has none of it, as the cap below shows.
     ("run", &["assets", "simulate"]),
-    ("learn", &["assets", "run"]),
-    ("show", &["assets", "run"]),
-    ("cli", &["assets", "simulate", "learn", "run", "show"]),
+    ("learn", &["assets", "geometry", "run"]),
+    ("show", &["assets", "geometry", "run"]),
+    ("cli", &["assets", "geometry", "simulate", "lab", "learn", "run", "show"]),
 ];
 
 /// A game links `run`: its dependency tree stays small.

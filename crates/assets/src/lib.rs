@@ -17,13 +17,10 @@
 
 mod attachment;
 mod body;
-mod closest;
-mod crossings;
 mod error;
 mod fabric;
 mod garment;
 mod humanoid;
-mod mesh;
 mod model;
 mod motion;
 mod root;
@@ -48,16 +45,17 @@ pub mod write;
 
 pub use attachment::{Attachment, AttachmentSettings, skirt_share};
 pub use body::Body;
-pub use closest::{ClosestPoint, RayHit, TriangleTree};
-pub use crossings::{Crossing, crossings, edges_through, self_crossings};
 pub use error::{Error, Problem, Result};
 pub use fabric::Fabric;
 pub use garment::{Garment, MaterialPart, Panel, Pin, PinTarget, RestSource, Seam};
 pub use humanoid::{Humanoid, Role};
-pub use mesh::{Edge, Mesh, Topology};
 pub use model::{Certificate, InputSet, Model, ModelKind};
 pub use motion::Motion;
 pub use root::{HipLine, RootFrame, RootTrack, RootTracker};
 pub use skeleton::{Joint, Pose, Skeleton, Transform};
 pub use skin::Skin;
 pub use take::{FrameReport, Take};
+pub use toile_geometry::{
+    ClosestPoint, Crossing, Edge, Mesh, RayHit, Topology, TriangleTree, crossings, edges_through,
+    self_crossings,
+};

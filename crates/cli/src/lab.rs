@@ -6,10 +6,10 @@ use clap::Parser;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use toile_assets::Error;
+use toile_lab::{Case, Findings, Plot, Row, Shot};
 use toile_show::{
     Camera, Chart, Image, Item, Line, Material, MeshHandle, Page, Renderer, Scene, View, contact_sheet,
 };
-use toile_simulate::lab::{self, Case, Findings, Plot, Row, Shot};
 
 /// Hold the solver to values that physics gives
 #[derive(Parser)]
@@ -32,7 +32,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let cases: Vec<&Case> = lab::CASES
+    let cases: Vec<&Case> = toile_lab::CASES
         .iter()
         .filter(|c| {
             if args.only.is_empty() {
@@ -43,7 +43,7 @@ pub fn run(args: &Args) -> Result<()> {
         })
         .collect();
     if cases.is_empty() {
-        let names: Vec<&str> = lab::CASES.iter().map(|c| c.name).collect();
+        let names: Vec<&str> = toile_lab::CASES.iter().map(|c| c.name).collect();
         return Err(BadRequest(format!("no case has such a name; there are: {}", names.join(", "))).into());
     }
     if let Some(folder) = &args.out {
@@ -70,7 +70,7 @@ pub fn run(args: &Args) -> Result<()> {
 /// Runs the cases one after the other.
 fn study(cases: &[&Case]) -> Result<Findings> {
     let bar = crate::progress::bar(cases.len() as u64, "");
-    let found = lab::study(|c| {
+    let found = toile_lab::study(|c| {
         let wanted = cases.iter().any(|w| w.name == c.name);
         if wanted {
             bar.set_message(c.name);
@@ -154,7 +154,7 @@ fn write_page(path: &Path, found: &Findings, failed: usize) -> Result<()> {
 }
 
 fn chart(plot: &Plot) -> Chart {
-    let line = |c: &lab::Curve| {
+    let line = |c: &toile_lab::Curve| {
         let line = Line::new(c.name.clone(), c.points.clone());
         if c.reference { line.dashed() } else { line }
     };

@@ -229,7 +229,7 @@ pub fn substep(
 }
 
 /// `[(1+ω)²/(1+2ω), ω²/(1+2ω), β]` for a step of `h` that is ω times the one before.
-pub(crate) fn coefficients(h: f64, w: f64) -> [f64; 3] {
+pub fn coefficients(h: f64, w: f64) -> [f64; 3] {
     let d = 1.0 / (1.0 + 2.0 * w);
     [(1.0 + w) * (1.0 + w) * d, w * w * d, h * (1.0 + w) * d]
 }
@@ -625,8 +625,8 @@ fn take(scene: &Scene, h: f64, state: &mut State, ws: &mut Workspace, report: &m
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::check;
-    use crate::lab::cloths::{Pattern, lay, plain, rectangle};
+    use toile_lab::check;
+    use toile_lab::cloths::{Pattern, lay, plain, rectangle};
 
     /// Two layers a millimetre apart whose pins press them through each other, so that nothing can hold them apart.
     fn pressed(last: bool) -> (Scene, State, Workspace, Result<u32, Failure>) {

@@ -228,7 +228,7 @@ impl World {
         if by_m == 0.0 {
             return;
         }
-        let mut random = crate::lab::random::Random::new(1);
+        let mut random = toile_geometry::Random::new(1);
         for (x, before) in self.state.x.iter_mut().zip(&mut self.state.x_before) {
             let aside = by_m * random.vector().normalize_or(DVec3::X);
             *x += aside;

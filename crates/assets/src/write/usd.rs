@@ -93,7 +93,7 @@ impl<'a> UsdWriter<'a> {
         if let Some((file, _)) = &mut self.normals {
             self.text.clear();
             let _ = write!(self.text, "            {code}: ");
-            vectors(&mut self.text, &crate::mesh::vertex_normals(positions, &self.mesh.triangles));
+            vectors(&mut self.text, &toile_geometry::vertex_normals(positions, &self.mesh.triangles));
             self.text.push_str(",\n");
             file.write_all(self.text.as_bytes())?;
         }

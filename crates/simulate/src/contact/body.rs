@@ -1,10 +1,10 @@
 //! The skinned surface of a moving body: where it is in a step, and the nearest point to a piece of cloth.
 
-use super::distance::point_triangle;
 use super::parts::{border_corners, triangle_parts};
-use super::quads::Quads;
 use glam::{Affine3A, DVec3, Vec3};
 use toile_assets::Body;
+use toile_geometry::bvh4::Bvh4;
+use toile_geometry::distance::point_triangle;
 
 /// A point of the surface.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub struct BodySurface {
     pub end: Vec<DVec3>,
     normals: Vec<DVec3>,
     /// One tree per limb, and the triangles in it.
-    trees: Vec<(Quads, Vec<u32>)>,
+    trees: Vec<(Bvh4, Vec<u32>)>,
     /// Corners that lie between limbs.
     border: Vec<[bool; 3]>,
     skinned: Vec<Vec3>,
@@ -63,7 +63,7 @@ impl BodySurface {
                     let t = body.mesh.triangles[t as usize];
                     t.iter().map(|&i| rest[i as usize].as_dvec3()).sum::<DVec3>() / 3.0
                 };
-                (Quads::new(&own.iter().map(centre).collect::<Vec<_>>()), own)
+                (Bvh4::new(&own.iter().map(centre).collect::<Vec<_>>()), own)
             })
             .collect();
         let mut surface = Self {

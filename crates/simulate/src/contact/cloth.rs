@@ -1,11 +1,11 @@
 //! Cloth against itself: which features may meet in a step, which touch, and that none pass through.
 
-use super::bvh::{Aabb, Bvh};
 use super::constraint::{Contact, NO_SAMPLE};
-use super::continuous::{Pair, segment_crosses_triangle, time_of_impact};
-use super::distance::{point_triangle, segment_segment};
 use crate::scene::Scene;
 use glam::DVec3;
+use toile_geometry::bvh::{Aabb, Bvh};
+use toile_geometry::continuous::{Pair, segment_crosses_triangle, time_of_impact};
+use toile_geometry::distance::{point_triangle, segment_segment};
 
 /// Two features that come near each other in this step.
 #[derive(Clone, Copy, Debug)]

@@ -92,7 +92,7 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::random::Random;
+    use toile_geometry::Random;
 
     #[test]
     fn normals_are_gradients_of_distances() {

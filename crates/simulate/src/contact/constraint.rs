@@ -115,7 +115,7 @@ const SLIDING: f64 = 0.3;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::random::Random;
+    use toile_geometry::Random;
 
     #[test]
     fn gradient_agrees_with_finite_differences() {

@@ -352,8 +352,8 @@ fn soften(contact: &mut Contact, own: Option<(f64, DVec3)>, keep: f64) -> bool {
 mod tests {
     use super::*;
     use crate::contact::parts::{border_corners, triangle_parts};
-    use crate::lab::cloths::{Pattern, lay, plain, rectangle};
-    use crate::lab::scenes::box_body;
+    use toile_lab::cloths::{Pattern, lay, plain, rectangle};
+    use toile_lab::scenes::box_body;
 
     /// What `N` looks find for a patch that starts `height` above a box, or under its surface, and goes `way` between
     /// them: with what is remembered from the look before, and without.

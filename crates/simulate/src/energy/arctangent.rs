@@ -44,7 +44,7 @@ pub fn angle_of(y: f64, x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::random::Random;
+    use toile_geometry::Random;
 
     #[test]
     fn it_agrees_with_the_system_s_own() {

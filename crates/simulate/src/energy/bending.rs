@@ -455,7 +455,7 @@ impl Datum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::random::Random;
+    use toile_geometry::Random;
 
     #[test]
     fn angle_gradient_agrees_with_finite_differences() {

@@ -239,8 +239,8 @@ fn positive_part(a: f32, b: f32, c: f32) -> (f32, f32, f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::random::Random;
     use glam::{DMat3, Vec3A};
+    use toile_geometry::Random;
 
     fn element(r: &mut Random) -> Element {
         let rest = [DVec2::new(0.0, 0.0), DVec2::new(0.03, 0.002), DVec2::new(0.01, 0.04)]

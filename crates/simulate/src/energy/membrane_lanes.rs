@@ -174,8 +174,8 @@ fn positive_part(a: Vec4, b: Vec4, c: Vec4) -> (Vec4, Vec4, Vec4) {
 mod tests {
     use super::*;
     use crate::energy::membrane;
-    use crate::lab::random::Random;
     use glam::DVec2;
+    use toile_geometry::Random;
 
     #[test]
     fn lanes_agree_with_one_triangle() {

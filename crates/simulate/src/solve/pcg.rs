@@ -125,11 +125,11 @@ mod tests {
     use super::*;
     use crate::contact::constraint::{Contact, NO_SAMPLE};
     use crate::energy::bending;
-    use crate::lab::cloths::{Pattern, lay, plain, rectangle};
-    use crate::lab::random::Random;
     use crate::scene::Scene;
     use crate::settings::Settings;
     use glam::{DMat3, Mat3A};
+    use toile_geometry::Random;
+    use toile_lab::cloths::{Pattern, lay, plain, rectangle};
 
     const HELD: usize = 3;
 

@@ -232,7 +232,7 @@ impl<'a> Surface<'a> {
         }
         let vectors = |list: &[Vec3]| list.iter().map(|p| p.to_array()).collect::<Vec<_>>();
         // Vertices that no triangle uses have no normal, but the format wants one.
-        let normals: Vec<Vec3> = crate::mesh::vertex_normals(positions, &mesh.triangles)
+        let normals: Vec<Vec3> = toile_geometry::vertex_normals(positions, &mesh.triangles)
             .into_iter()
             .map(|n| if n == Vec3::ZERO { Vec3::Y } else { n })
             .collect();

@@ -2,10 +2,10 @@
 
 use super::container::{Container, Target};
 use super::skinned::{add_channel, add_times};
-use crate::mesh::vertex_normals;
 use crate::{Error, Result};
 use glam::Vec3;
 use serde_json::{Value, json};
+use toile_geometry::vertex_normals;
 
 /// Adds one target per shape to a primitive, as displacements of positions and of normals from `base`.
 pub(super) fn add_targets<'s>(

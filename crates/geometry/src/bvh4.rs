@@ -1,0 +1,299 @@
+//! A tree over triangles with four children to a node, asked for what is nearest to a point.
+//!
+//! Four boxes or four triangles are measured at once in f32 lanes; what comes out nearest is measured again by the caller
+//! in f64, so rounding can only cost a look too many or lose a tie of a micrometre.
+
+use crate::bvh::Aabb;
+use glam::{DVec3, Vec4};
+
+/// Boxes of four children side by side, and what they are: a leaf, a node, or nothing.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    lo: [Vec4; 3],
+    hi: [Vec4; 3],
+    child: [u32; 4],
+}
+
+/// Four triangles side by side: a corner, and the sides to the other two.
+#[derive(Clone, Copy, Debug)]
+struct Leaf {
+    a: Lanes,
+    ab: Lanes,
+    ac: Lanes,
+    item: [u32; 4],
+}
+
+/// Boxes that wait while a tree is asked.
+const DEEP: usize = 32;
+const NOTHING: u32 = u32::MAX;
+const LEAF: u32 = 1 << 31;
+
+/// Four vectors.
+#[derive(Clone, Copy, Debug)]
+struct Lanes([Vec4; 3]);
+
+impl Lanes {
+    const FAR: Self = Self([Vec4::INFINITY; 3]);
+    const ZERO: Self = Self([Vec4::ZERO; 3]);
+
+    #[inline]
+    fn dot(&self, o: &Self) -> Vec4 {
+        self.0[0] * o.0[0] + self.0[1] * o.0[1] + self.0[2] * o.0[2]
+    }
+
+    /// `self − o t`.
+    #[inline]
+    fn less(&self, o: &Self, t: Vec4) -> Self {
+        Self([self.0[0] - o.0[0] * t, self.0[1] - o.0[1] * t, self.0[2] - o.0[2] * t])
+    }
+
+    fn set(&mut self, k: usize, v: DVec3) {
+        let v = v.as_vec3();
+        self.0[0][k] = v.x;
+        self.0[1][k] = v.y;
+        self.0[2][k] = v.z;
+    }
+}
+
+/// Squared distance from a point at `p − a` to the segment from `a` along `side`.
+#[inline]
+fn to_segment(from: &Lanes, side: &Lanes) -> Vec4 {
+    let t = (from.dot(side) / side.dot(side).max(TINY)).clamp(Vec4::ZERO, Vec4::ONE);
+    let off = from.less(side, t);
+    off.dot(&off)
+}
+
+/// Keeps degenerate triangles from dividing by zero.
+const TINY: Vec4 = Vec4::splat(1e-30);
+
+impl Leaf {
+    const EMPTY: Self = Self { a: Lanes::FAR, ab: Lanes::ZERO, ac: Lanes::ZERO, item: [NOTHING; 4] };
+
+    /// Squared distances of the four triangles from a point: to the plane where it lies over the inside, else to the
+    /// nearest side.
+    #[inline]
+    fn distances(&self, p: &Lanes) -> Vec4 {
+        let ap = p.less(&self.a, Vec4::ONE);
+        let (ab, ac) = (&self.ab, &self.ac);
+        let (aa, bb, cross) = (ab.dot(ab), ac.dot(ac), ab.dot(ac));
+        let (d1, d2) = (ap.dot(ab), ap.dot(ac));
+        let area = aa * bb - cross * cross;
+        let v = bb * d1 - cross * d2;
+        let w = aa * d2 - cross * d1;
+        let inside = v.cmpge(Vec4::ZERO) & w.cmpge(Vec4::ZERO) & (v + w).cmple(area);
+        let scale = Vec4::ONE / area.max(TINY);
+        let off = ap.less(ab, v * scale).less(ac, w * scale);
+        let sides = to_segment(&ap, ab)
+            .min(to_segment(&ap, ac))
+            .min(to_segment(&ap.less(ab, Vec4::ONE), &ac.less(ab, Vec4::ONE)));
+        Vec4::select(inside, off.dot(&off).min(sides), sides)
+    }
+}
+
+/// The tree. Children come after their parents.
+#[derive(Clone, Debug, Default)]
+pub struct Bvh4 {
+    nodes: Vec<Node>,
+    leaves: Vec<Leaf>,
+}
+
+impl Bvh4 {
+    /// Builds over triangles with these centres.
+    pub fn new(centres: &[DVec3]) -> Self {
+        let mut quads = Self::default();
+        let mut items: Vec<u32> = (0..centres.len() as u32).collect();
+        if !items.is_empty() {
+            quads.build(centres, &mut items);
+        }
+        quads
+    }
+
+    fn build(&mut self, centres: &[DVec3], items: &mut [u32]) -> u32 {
+        let me = self.nodes.len();
+        self.nodes.push(Node { lo: [Vec4::INFINITY; 3], hi: [Vec4::NEG_INFINITY; 3], child: [NOTHING; 4] });
+        let (left, right) = halve(centres, items);
+        let (a, b) = halve(centres, left);
+        let (c, d) = halve(centres, right);
+        for (k, part) in [a, b, c, d].into_iter().enumerate() {
+            self.nodes[me].child[k] = match part.len() {
+                0 => NOTHING,
+                1..=4 => {
+                    let mut leaf = Leaf::EMPTY;
+                    leaf.item[..part.len()].copy_from_slice(part);
+                    self.leaves.push(leaf);
+                    (self.leaves.len() - 1) as u32 | LEAF
+                }
+                _ => self.build(centres, part),
+            };
+        }
+        me as u32
+    }
+
+    /// Takes new corners for all triangles.
+    pub fn refit(&mut self, corners_of: impl Fn(u32) -> [DVec3; 3]) {
+        for i in (0..self.nodes.len()).rev() {
+            for k in 0..4 {
+                let child = self.nodes[i].child[k];
+                if child == NOTHING {
+                    continue;
+                }
+                let (lo, hi) = if child & LEAF != 0 {
+                    let leaf = &mut self.leaves[(child & !LEAF) as usize];
+                    let mut around = Aabb::EMPTY;
+                    for k in 0..4 {
+                        if leaf.item[k] == NOTHING {
+                            continue;
+                        }
+                        let [a, b, c] = corners_of(leaf.item[k]);
+                        around = around.with(a).with(b).with(c);
+                        leaf.a.set(k, a);
+                        leaf.ab.set(k, b - a);
+                        leaf.ac.set(k, c - a);
+                    }
+                    (around.lo.as_vec3().to_array(), around.hi.as_vec3().to_array())
+                } else {
+                    let n = &self.nodes[child as usize];
+                    (n.lo.map(Vec4::min_element), n.hi.map(Vec4::max_element))
+                };
+                let node = &mut self.nodes[i];
+                for axis in 0..3 {
+                    node.lo[axis][k] = lo[axis];
+                    node.hi[axis][k] = hi[axis];
+                }
+            }
+        }
+    }
+
+    /// Whether nothing can be nearer than `√limit` to `p`, as far as the topmost boxes tell.
+    #[inline]
+    pub fn beyond(&self, p: DVec3, limit: f64) -> bool {
+        let Some(root) = self.nodes.first() else { return true };
+        let q = p.as_vec3();
+        let off = |k: usize, at: f32| (root.lo[k] - at).max(Vec4::splat(at) - root.hi[k]).max(Vec4::ZERO);
+        let (x, y, z) = (off(0, q.x), off(1, q.y), off(2, q.z));
+        f64::from((x * x + y * y + z * z).min_element()) > limit
+    }
+
+    /// Calls `visit(triangle, limit)` for those that may be nearer than `√limit` to `p`; it returns the new limit.
+    #[inline]
+    pub fn nearest(&self, p: DVec3, mut limit: f64, mut visit: impl FnMut(u32, f64) -> f64) {
+        if self.nodes.is_empty() {
+            return;
+        }
+        let q = p.as_vec3();
+        let at = Lanes([Vec4::splat(q.x), Vec4::splat(q.y), Vec4::splat(q.z)]);
+        // A level leaves at most three behind, and ten levels hold more than a million triangles.
+        let mut stack = [(0u32, 0.0f32); DEEP];
+        let mut top = 1;
+        while top > 0 {
+            top -= 1;
+            let (index, distance) = stack[top];
+            if f64::from(distance) > limit {
+                continue;
+            }
+            if index & LEAF != 0 {
+                let leaf = &self.leaves[(index & !LEAF) as usize];
+                let mut d = leaf.distances(&at).to_array();
+                // The nearest first: mostly the others are then out of reach.
+                loop {
+                    let k = if d[0] <= d[1] { 0 } else { 1 };
+                    let l = if d[2] <= d[3] { 2 } else { 3 };
+                    let k = if d[k] <= d[l] { k } else { l };
+                    if f64::from(d[k]) > limit * (1.0 + 1e-4) || leaf.item[k] == NOTHING {
+                        break;
+                    }
+                    limit = visit(leaf.item[k], limit);
+                    d[k] = f32::INFINITY;
+                }
+                continue;
+            }
+            let n = &self.nodes[index as usize];
+            let off = |k: usize| (n.lo[k] - at.0[k]).max(at.0[k] - n.hi[k]).max(Vec4::ZERO);
+            let (x, y, z) = (off(0), off(1), off(2));
+            let d = (x * x + y * y + z * z).to_array();
+            let first = top;
+            for k in 0..4 {
+                let child = n.child[k];
+                if child == NOTHING || f64::from(d[k]) > limit || top == DEEP {
+                    continue;
+                }
+                // The nearest on top, so that it is taken first.
+                let mut slot = top;
+                while slot > first && stack[slot - 1].1 < d[k] {
+                    stack[slot] = stack[slot - 1];
+                    slot -= 1;
+                }
+                stack[slot] = (child, d[k]);
+                top += 1;
+            }
+        }
+    }
+}
+
+/// Two halves along the longest side; one item stays whole.
+fn halve<'a>(centres: &[DVec3], items: &'a mut [u32]) -> (&'a mut [u32], &'a mut [u32]) {
+    let half = items.len().div_ceil(2);
+    if items.len() > 1 {
+        let spread = items.iter().fold(Aabb::EMPTY, |b, &i| b.with(centres[i as usize]));
+        let size = spread.hi - spread.lo;
+        let axis = size.max_position();
+        items.select_nth_unstable_by(half, |&a, &b| {
+            let (p, q) = (centres[a as usize][axis], centres[b as usize][axis]);
+            p.total_cmp(&q).then(a.cmp(&b))
+        });
+    }
+    items.split_at_mut(half)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+
+    #[test]
+    fn the_nearest_agrees_with_looking_at_all() {
+        use crate::distance::point_triangle;
+        let mut r = Random::new(5);
+        for count in [1, 2, 3, 5, 17, 400] {
+            // Every seventh triangle is a needle or a point.
+            let sizes =
+                |i: usize| if i % 7 == 6 { [0.0, 0.0] } else { [0.3, if i % 7 == 5 { 0.0 } else { 0.3 }] };
+            let shapes: Vec<[DVec3; 3]> = (0..count)
+                .map(|i| {
+                    let (a, [s, t]) = (r.vector(), sizes(i));
+                    [a, a + r.vector() * s, a + r.vector() * t]
+                })
+                .collect();
+            let mut quads = Bvh4::new(&shapes.iter().map(|s| (s[0] + s[1] + s[2]) / 3.0).collect::<Vec<_>>());
+            let way = r.vector() * 0.2;
+            let moved: Vec<[DVec3; 3]> = shapes.iter().map(|s| s.map(|p| p + way)).collect();
+            quads.refit(|i| moved[i as usize]);
+            for _ in 0..200 {
+                let p = r.vector();
+                let radius = 0.5;
+                let distance = |i: usize| {
+                    let [a, b, c] = moved[i];
+                    let w = point_triangle(p, a, b, c);
+                    (a * w[0] + b * w[1] + c * w[2]).distance(p)
+                };
+                let mut best = None;
+                quads.nearest(p, radius * radius, |i, limit| {
+                    let d = distance(i as usize).powi(2);
+                    if d < limit {
+                        best = Some(i as usize);
+                        return d;
+                    }
+                    limit
+                });
+                let truth = (0..count)
+                    .filter(|&i| distance(i) < radius)
+                    .min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
+                match (best, truth) {
+                    // What is as near to a micrometre is as good: two triangles share a corner.
+                    (Some(a), Some(b)) => assert!(distance(a) - distance(b) < 1e-6, "{count}: {a} {b}"),
+                    (a, b) => assert_eq!(a, b, "{count}"),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Closest points, trees, crossings, inside tests and random numbers: one of each.
+//!
+//! ```
+//! use glam::Vec3;
+//! use toile_geometry::TriangleTree;
+//! let corners = [Vec3::ZERO, Vec3::X, Vec3::Y];
+//! let tree = TriangleTree::new(&corners, &[[0, 1, 2]]);
+//! let near = tree.closest(Vec3::new(0.2, 0.2, 1.0)).unwrap();
+//! assert_eq!(near.distance_m, 1.0);
+//! ```
+
+mod closest;
+mod crossings;
+mod mesh;
+mod random;
+
+pub mod bvh;
+pub mod bvh4;
+pub mod continuous;
+pub mod distance;
+
+pub use closest::{ClosestPoint, RayHit, TriangleTree};
+pub use crossings::{Crossing, crossings, edges_through, self_crossings};
+pub use mesh::{Edge, Mesh, Topology, vertex_normals};
+pub use random::Random;
