@@ -1,12 +1,12 @@
 //! The built-in mannequin walks in the built-in dress, carried by its bones, and is written as GLB and read back.
 
-use toile::assets::{Attachment, AttachmentSettings, builtin, read, write};
+use toile::assets::{AttachmentSettings, attach, builtin, read, write};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let body = builtin::body("mannequin:female")?;
     let dress = builtin::garment("dress", &body)?;
     let walk = builtin::motion("walk", &body.skeleton)?.resampled(30.0);
-    let attachment = Attachment::new(&body, &dress.sim, &AttachmentSettings::default())?;
+    let attachment = attach(&body, &dress.sim, &AttachmentSettings::default())?;
     let posed = attachment.posed(&body.bones(&walk.at(1.0)));
     assert!(posed.iter().all(|p| p.is_finite()));
 

@@ -5,7 +5,7 @@ mod synthetic;
 
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
-use toile::assets::{Attachment, AttachmentSettings, RootFrame, builtin};
+use toile::assets::{AttachmentSettings, RootFrame, attach, builtin};
 use toile::run::{Full, Skinned, Stable, Tier};
 use toile::simulate::{Settings, World};
 
@@ -19,12 +19,7 @@ fn skin_stable_and_full_step_through_one_trait() {
     let settings = Settings { self_contact: false, ..Settings::default() };
     let world = World::with_body(&body, &skirt, &fabric, settings).unwrap();
     let mut tiers: Vec<(&str, Box<dyn Tier>)> = vec![
-        (
-            "skin",
-            Box::new(Skinned::new(
-                Attachment::new(&body, &skirt.sim, &AttachmentSettings::default()).unwrap(),
-            )),
-        ),
+        ("skin", Box::new(Skinned::new(attach(&body, &skirt.sim, &AttachmentSettings::default()).unwrap()))),
         ("stable", Box::new(Stable::new(Arc::new(synthetic::model(size, 1))))),
         ("full", Box::new(Full::new(world))),
     ];

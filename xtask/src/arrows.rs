@@ -1,4 +1,4 @@
-//! Which crate may know which: `geometry ← assets ← simulate ← lab`, `assets ← run` (and `simulate`, if asked for),
+//! Which crate may know which: `geometry + model ← assets ← simulate ← lab`, `model ← run` (and `simulate`, if asked for),
 //! `assets + run ← learn`, `assets + run ← show`.
 
 use anyhow::{Result, bail};
@@ -7,15 +7,16 @@ use std::process::Command;
 /// Crate, and the crates of ours it may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("geometry", &[]),
-    ("assets", &["geometry"]),
+    ("model", &[]),
+    ("assets", &["geometry", "model"]),
     ("simulate", &["assets", "geometry"]),
     // Nothing depends on the laboratory but the program.
     ("lab", &["assets", "geometry", "simulate"]),
     // `simulate` is optional: what a game links has none of it, as the cap below shows.
-    ("run", &["assets", "simulate"]),
+    ("run", &["model", "simulate"]),
     ("learn", &["assets", "geometry", "run"]),
     ("show", &["assets", "geometry", "run"]),
-    ("cli", &["assets", "geometry", "simulate", "lab", "learn", "run", "show"]),
+    ("cli", &["assets", "geometry", "model", "simulate", "lab", "learn", "run", "show"]),
 ];
 
 /// A game links `run`: its dependency tree stays small.

@@ -3,7 +3,7 @@
 use crate::model::Model;
 use crate::status::{Failure, Status, border, check_size, null, run_error};
 use glam::{Affine3A, DVec3, Mat3A, Quat, Vec3, Vec3A};
-use toile_assets::RootFrame;
+use toile_run::RootFrame;
 use toile_run::{CrowdSettings as Settings, ModelId};
 
 /// Many garments of one or several models. Used by one thread at a time.

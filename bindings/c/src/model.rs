@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// A learned garment. It is never changed after loading: any number of threads may use it.
 pub struct Model {
-    pub(crate) inner: Arc<toile_assets::Model>,
+    pub(crate) inner: Arc<toile_model::Model>,
 }
 
 /// What a model is.
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn toile_model_from_file(path: *const c_char, out: *mut *m
         // SAFETY: the caller promises a string.
         let path = unsafe { CStr::from_ptr(path) };
         let path = path.to_str().map_err(|_| (Status::Model, "the path is not UTF-8".to_string()))?;
-        let model = toile_assets::Model::read(Path::new(path)).map_err(read_error)?;
+        let model = toile_model::Model::read(Path::new(path)).map_err(read_error)?;
         // SAFETY: the caller promises room for a pointer.
         unsafe { out.write(Box::into_raw(Box::new(Model { inner: Arc::new(model) }))) };
         Ok(())
@@ -77,14 +77,14 @@ pub unsafe extern "C" fn toile_model_from_memory(
         }
         // SAFETY: the caller promises so many bytes.
         let bytes = unsafe { std::slice::from_raw_parts(bytes, length) };
-        let model = toile_assets::Model::from_bytes(Path::new("memory"), bytes).map_err(read_error)?;
+        let model = toile_model::Model::from_bytes(bytes).map_err(read_error)?;
         // SAFETY: the caller promises room for a pointer.
         unsafe { out.write(Box::into_raw(Box::new(Model { inner: Arc::new(model) }))) };
         Ok(())
     })
 }
 
-fn read_error(error: toile_assets::Error) -> Failure {
+fn read_error(error: toile_model::Error) -> Failure {
     let text = error.to_string();
     let status = if text.contains("certificate") { Status::Uncertified } else { Status::Model };
     (status, text)

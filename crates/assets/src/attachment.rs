@@ -6,8 +6,8 @@
 //! So below the crotch, where cloth spans both legs, weights pass over to the pelvis and to a blend of both
 //! thighs that changes evenly across the whole width. Trouser legs keep theirs, each from its own leg only.
 
-use crate::{Body, Mesh, Result, Role, Skin, TriangleTree};
-use glam::{Affine3A, Vec3};
+use crate::{Attachment, Body, Mesh, Result, Role, Skin, TriangleTree};
+use glam::Vec3;
 use std::collections::HashMap;
 
 /// How weights are carried from the body to the garment.
@@ -29,42 +29,17 @@ impl Default for AttachmentSettings {
     }
 }
 
-/// Skinning weights of a garment on a body.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Attachment {
-    /// One row per garment vertex.
-    pub skin: Skin,
-    /// The garment in the body's bind pose.
-    pub rest: Vec<Vec3>,
-}
-
-impl Attachment {
-    /// Attaches a garment, given in the body's bind pose, to its body. A garment without vertices gives
-    /// an attachment without rows.
-    pub fn new(body: &Body, garment: &Mesh, settings: &AttachmentSettings) -> Result<Self> {
-        let legs = Legs::of(body).filter(|_| settings.legs);
-        let parts = legs.as_ref().map(|legs| legs.parts(garment));
-        let mut weights = closest_weights(body, garment, legs.as_ref().zip(parts.as_deref()));
-        weights.smooth(garment, settings.smoothing_passes);
-        if let Some((legs, parts)) = legs.as_ref().zip(parts.as_deref()) {
-            weights.hand_to_pelvis(garment, legs, parts, settings.skirt_follow.clamp(0.0, 1.0));
-        }
-        Ok(Self { skin: Skin::from_rows(weights.rows())?, rest: garment.positions.clone() })
+/// Attaches a garment, given in the body's bind pose, to its body. A garment without vertices gives an
+/// attachment without rows.
+pub fn attach(body: &Body, garment: &Mesh, settings: &AttachmentSettings) -> Result<Attachment> {
+    let legs = Legs::of(body).filter(|_| settings.legs);
+    let parts = legs.as_ref().map(|legs| legs.parts(garment));
+    let mut weights = closest_weights(body, garment, legs.as_ref().zip(parts.as_deref()));
+    weights.smooth(garment, settings.smoothing_passes);
+    if let Some((legs, parts)) = legs.as_ref().zip(parts.as_deref()) {
+        weights.hand_to_pelvis(garment, legs, parts, settings.skirt_follow.clamp(0.0, 1.0));
     }
-
-    /// The same attachment for a garment's drawn vertices: each follows its simulation vertex's bones.
-    pub fn spread(&self, sim_from_render: &[u32], render: &[Vec3]) -> Result<Self> {
-        let rows: Vec<Vec<(u16, f32)>> =
-            sim_from_render.iter().map(|&v| self.skin.row(v as usize).collect()).collect();
-        Ok(Self { skin: Skin::from_rows(rows)?, rest: render.to_vec() })
-    }
-
-    /// The garment carried by the bones.
-    pub fn posed(&self, bones: &[Affine3A]) -> Vec<Vec3> {
-        let mut out = vec![Vec3::ZERO; self.rest.len()];
-        self.skin.skin_positions(&self.rest, bones, &mut out);
-        out
-    }
+    Ok(Attachment { skin: Skin::from_rows(weights.rows())?, rest: garment.positions.clone() })
 }
 
 /// For each garment vertex, how far it belongs to a skirt (0 to 1): cloth below the crotch that spans both

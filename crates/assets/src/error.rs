@@ -62,6 +62,17 @@ impl Error {
     }
 }
 
+impl From<toile_model::Error> for Error {
+    fn from(e: toile_model::Error) -> Self {
+        match e {
+            toile_model::Error::Io { path, source } => Self::Io { path, source },
+            toile_model::Error::Bad { path, place, what } => Self::Bad { path, place, what },
+            toile_model::Error::Many { path, faults } => Self::Many { path, faults },
+            other => Self::Invalid(other.to_string()),
+        }
+    }
+}
+
 /// Something wrong with an asset that loading repaired, worked around or only noticed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {

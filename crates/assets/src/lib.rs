@@ -21,14 +21,10 @@ mod error;
 mod fabric;
 mod garment;
 mod humanoid;
-mod model;
 mod motion;
 mod root;
 mod skeleton;
-mod skin;
 mod take;
-#[cfg(feature = "io")]
-mod tensors;
 
 #[cfg(feature = "io")]
 pub mod axes;
@@ -43,19 +39,20 @@ pub mod retarget;
 #[cfg(feature = "io")]
 pub mod write;
 
-pub use attachment::{Attachment, AttachmentSettings, skirt_share};
+pub use attachment::{AttachmentSettings, attach, skirt_share};
 pub use body::Body;
 pub use error::{Error, Problem, Result};
 pub use fabric::Fabric;
 pub use garment::{Garment, MaterialPart, Panel, Pin, PinTarget, RestSource, Seam};
 pub use humanoid::{Humanoid, Role};
-pub use model::{Certificate, InputSet, Model, ModelKind};
 pub use motion::Motion;
-pub use root::{HipLine, RootFrame, RootTrack, RootTracker};
+pub use root::RootTrack;
 pub use skeleton::{Joint, Pose, Skeleton, Transform};
-pub use skin::Skin;
 pub use take::{FrameReport, Take};
 pub use toile_geometry::{
     ClosestPoint, Crossing, Edge, Mesh, RayHit, Topology, TriangleTree, crossings, edges_through,
     self_crossings,
+};
+pub use toile_model::{
+    Attachment, Certificate, HipLine, InputSet, Model, ModelKind, RootFrame, RootTracker, Skin,
 };

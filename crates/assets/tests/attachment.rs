@@ -1,9 +1,7 @@
 //! Kinematic cloth on a body of three cylinders, standing and in a stride.
 
 use glam::{Quat, Vec3};
-use toile_assets::{
-    Attachment, AttachmentSettings, Body, Joint, Mesh, Skeleton, Skin, Transform, skirt_share,
-};
+use toile_assets::{AttachmentSettings, Body, Joint, Mesh, Skeleton, Skin, Transform, attach, skirt_share};
 
 /// A closed elliptic cylinder from `low` to `high`.
 fn cylinder(mesh: &mut Mesh, centre: Vec3, radii: [f32; 2], low: f32, high: f32) {
@@ -91,7 +89,7 @@ fn biped() -> Body {
 
 /// Longest edge of the posed garment over its length at rest, in a stride of ±`degrees`.
 fn stretch(body: &Body, garment: &Mesh, settings: &AttachmentSettings, degrees: f32) -> f32 {
-    let attachment = Attachment::new(body, garment, settings).unwrap();
+    let attachment = attach(body, garment, settings).unwrap();
     let mut pose = body.skeleton.rest_pose();
     pose.locals[1].rotation = Quat::from_rotation_x(-degrees.to_radians());
     pose.locals[2].rotation = Quat::from_rotation_x(degrees.to_radians());
@@ -144,7 +142,7 @@ fn trousers_and_tops_keep_their_weights() {
     assert!(share.iter().zip(&skirt.positions).all(|(s, p)| (p.y > 0.88) == (*s == 0.0)));
     assert_eq!(share[share.len() - 1], 1.0);
 
-    let attachment = Attachment::new(&body, &trousers, &AttachmentSettings::default()).unwrap();
+    let attachment = attach(&body, &trousers, &AttachmentSettings::default()).unwrap();
     let mut pose = body.skeleton.rest_pose();
     pose.locals[1].rotation = Quat::from_rotation_x(-0.5);
     let bones = body.bones(&pose);
@@ -162,7 +160,7 @@ fn a_body_without_known_legs_still_dresses() {
     let mut body = biped();
     body.skeleton.joints.iter_mut().for_each(|j| j.name = "bone".into());
     let skirt = tube(Vec3::ZERO, [0.19, 0.13], [0.3, 0.25], 1.05, 0.4);
-    let attachment = Attachment::new(&body, &skirt, &AttachmentSettings::default()).unwrap();
+    let attachment = attach(&body, &skirt, &AttachmentSettings::default()).unwrap();
     assert_eq!(attachment.skin.len(), skirt.positions.len());
     let rest = attachment.posed(&body.bones(&body.skeleton.rest_pose()));
     assert!(rest.iter().zip(&skirt.positions).all(|(a, b)| a.distance(*b) < 1e-5));
@@ -177,7 +175,7 @@ fn both_sides_of_a_texture_seam_get_the_same_weights() {
     let corners = skirt.triangles[2000];
     corners.iter().for_each(|&i| skirt.positions.push(skirt.positions[i as usize]));
     skirt.triangles[2000] = [n, n + 1, n + 2];
-    let attachment = Attachment::new(&body, &skirt, &AttachmentSettings::default()).unwrap();
+    let attachment = attach(&body, &skirt, &AttachmentSettings::default()).unwrap();
     for (k, &i) in corners.iter().enumerate() {
         let rows = [i as usize, n as usize + k].map(|v| attachment.skin.row(v).collect::<Vec<_>>());
         assert_eq!(rows[0], rows[1]);

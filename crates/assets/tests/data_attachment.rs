@@ -10,8 +10,7 @@ use toile_assets::read::garment::{RestChoice, read_garment};
 use toile_assets::read::obj::read_obj;
 use toile_assets::write::obj::write_mesh;
 use toile_assets::{
-    Attachment, AttachmentSettings, Body, Joint, Mesh, Skeleton, Skin, Transform, edges_through,
-    self_crossings,
+    AttachmentSettings, Body, Joint, Mesh, Skeleton, Skin, Transform, attach, edges_through, self_crossings,
 };
 
 fn json(path: &Path) -> Value {
@@ -102,9 +101,9 @@ fn real_garments_stay_whole_in_a_stride() {
         let garment = read_garment(&path, RestChoice::Auto, None).unwrap().value.sim;
         let plain = AttachmentSettings { legs: false, ..Default::default() };
         let start = std::time::Instant::now();
-        let before = Attachment::new(&body, &garment, &plain).unwrap().posed(&bones);
+        let before = attach(&body, &garment, &plain).unwrap().posed(&bones);
         let ms = start.elapsed().as_millis();
-        let after = Attachment::new(&body, &garment, &AttachmentSettings::default()).unwrap().posed(&bones);
+        let after = attach(&body, &garment, &AttachmentSettings::default()).unwrap().posed(&bones);
         let (p, q) = (stretch(&garment, &before), stretch(&garment, &after));
         println!("{name}: smoothed closest points {p:.2?} in {ms} ms, legs apart {q:.2?}");
         show(&format!("{name}_plain"), &garment, before);

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use toile_assets::read::gltf;
 use toile_assets::write::glb;
-use toile_assets::{Attachment, Body, Joint, Mesh, Motion, RootFrame, Skeleton, Skin, Transform};
+use toile_assets::{Body, Joint, Mesh, Motion, RootFrame, Skeleton, Skin, Transform, attach};
 
 #[test]
 fn bodies_come_back_with_all_influences_and_motions() {
@@ -128,7 +128,7 @@ fn one_of_everything(scratch: &Scratch) -> Vec<PathBuf> {
     let mut dress = body.mesh.clone();
     let normals = dress.normals();
     dress.positions.iter_mut().zip(&normals).for_each(|(p, n)| *p += *n * 0.02);
-    let attached = Attachment::new(&body, &dress, &Default::default()).unwrap();
+    let attached = attach(&body, &dress, &Default::default()).unwrap();
     let frames: Vec<Vec<Vec3>> = motion.poses.iter().map(|p| attached.posed(&body.bones(p))).collect();
     let pieces = [
         glb::Piece::with_bones("dress", &dress, &attached).coloured([0.7, 0.1, 0.2]),

@@ -150,7 +150,7 @@ fn formats() -> Vec<Format> {
             },
         },
         Format { ending: "take", sound: read("a.take"), read: |p| Take::read(p).map(|_| ()) },
-        Format { ending: "toile", sound: read("a.toile"), read: |p| Model::read(p).map(|_| ()) },
+        Format { ending: "toile", sound: read("a.toile"), read: |p| Ok(Model::read(p).map(|_| ())?) },
         Format {
             ending: "toml",
             sound: include_bytes!("../fabrics/cotton.toml").to_vec(),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use toile_assets::read::garment::RestChoice;
 use toile_assets::write::usd::UsdSettings;
 use toile_assets::write::{bvh, glb, obj, pc2, usd};
-use toile_assets::{Attachment, AttachmentSettings, Body, Garment, Mesh, Take, builtin};
+use toile_assets::{AttachmentSettings, Body, Garment, Mesh, Take, attach, builtin};
 
 /// Turn a body, motion, garment, take or model into another file format
 #[derive(Parser)]
@@ -236,7 +236,7 @@ pub fn write_dressed(
 ) -> Result<()> {
     let mut attachments = Vec::new();
     for garment in garments {
-        let on_sim = Attachment::new(body, &garment.sim, &AttachmentSettings::default())?;
+        let on_sim = attach(body, &garment.sim, &AttachmentSettings::default())?;
         attachments.push(on_sim.spread(&garment.sim_from_render, &garment.render.positions)?);
     }
     let pieces: Vec<glb::Piece> = garments

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toile_assets::read::garment::RestChoice;
-use toile_assets::{Attachment, AttachmentSettings, Body, Garment, Model, Take};
+use toile_assets::{Attachment, AttachmentSettings, Body, Garment, Model, Take, attach};
 use toile_learn::{Evaluation, SettlingSummary};
 
 /// Score a model against takes it has not seen
@@ -283,7 +283,7 @@ pub fn draped_attachment(body: &Body, garment: &Garment, take: &Take) -> Result<
     if take.draped.len() == mesh.positions.len() {
         mesh.positions.clone_from(&take.draped);
     }
-    Ok(Attachment::new(body, &mesh, &AttachmentSettings::default())?)
+    Ok(attach(body, &mesh, &AttachmentSettings::default())?)
 }
 
 /// A number, or null where nothing was measured.

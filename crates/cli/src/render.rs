@@ -9,7 +9,7 @@ use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use glam::{Affine3A, Vec3};
 use std::path::PathBuf;
-use toile_assets::{Attachment, AttachmentSettings, Body, Mesh, Motion, RootTrack, Take};
+use toile_assets::{Attachment, AttachmentSettings, Body, Mesh, Motion, RootTrack, Take, attach};
 use toile_run::{Stable, Tier};
 use toile_show::{
     Film, FilmFormat, Image, Material, MeshHandle, View, beside, heat_colours, srgb, write_legend,
@@ -483,7 +483,7 @@ fn clothes(
     let draped = |take: &Take| -> Result<Attachment> {
         let mesh =
             Mesh { positions: take.draped.clone(), triangles: take.triangles.clone(), ..Mesh::default() };
-        Ok(Attachment::new(body, &mesh, &AttachmentSettings::default())?)
+        Ok(attach(body, &mesh, &AttachmentSettings::default())?)
     };
     let skinned = panes.contains(&Pane::Skinned);
     if let Some(path) = &args.model {
@@ -534,7 +534,7 @@ fn clothes(
     }
     for (k, name) in args.garment.iter().enumerate() {
         let garment = ask::garment(name, body, args.rest.into(), None)?;
-        let attachment = Attachment::new(body, &garment.sim, &AttachmentSettings::default())?;
+        let attachment = attach(body, &garment.sim, &AttachmentSettings::default())?;
         let mut cloth = cloth(&garment.sim.triangles, &garment.fabric);
         if k > 0 || !all.is_empty() {
             // Of the same stuff or not, garments are told apart by their colour.

@@ -7,7 +7,7 @@ use glam::{Affine3A, Vec3};
 use std::sync::Arc;
 use std::time::Instant;
 use toile_assets::{
-    Attachment, AttachmentSettings, Body, Fabric, Garment, Model, Motion, RootFrame, RootTrack, Take,
+    Attachment, AttachmentSettings, Body, Fabric, Garment, Model, Motion, RootFrame, RootTrack, Take, attach,
 };
 use toile_run::{Skinned, Stable, Tier};
 use toile_simulate::{RecordSettings, drape, ramp, record_from};
@@ -117,7 +117,7 @@ pub fn draped(body: &Body, garment: &Garment, fabric: &Fabric) -> Result<Vec<Vec
 pub fn attached(body: &Body, garment: &Garment, draped: &[Vec3]) -> Result<Attachment> {
     let mut mesh = garment.sim.clone();
     mesh.positions.clone_from_slice(draped);
-    Ok(Attachment::new(body, &mesh, &AttachmentSettings::default())?)
+    Ok(attach(body, &mesh, &AttachmentSettings::default())?)
 }
 
 /// A model that this body can wear.

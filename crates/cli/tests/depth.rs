@@ -7,7 +7,7 @@
 use glam::Vec3;
 use std::collections::HashMap;
 use std::sync::Arc;
-use toile_assets::{Attachment, AttachmentSettings, Body, Model, RootTrack, TriangleTree, builtin};
+use toile_assets::{AttachmentSettings, Body, Model, RootTrack, TriangleTree, attach, builtin};
 use toile_run::{Stable, Tier};
 use toile_show::{Camera, Item, Material, MeshHandle, Renderer, Scene, View, uncovered_m};
 
@@ -239,7 +239,7 @@ fn a_sunk_garment_hides_the_body_and_spares_the_hands() {
     let body = builtin::body("mannequin:female").unwrap();
     let dress = builtin::garment("dress", &body).unwrap();
     let walk = builtin::motion("walk", &body.skeleton).unwrap().resampled(30.0);
-    let attachment = Attachment::new(&body, &dress.sim, &AttachmentSettings::default()).unwrap();
+    let attachment = attach(&body, &dress.sim, &AttachmentSettings::default()).unwrap();
     let mesh = MeshHandle::new(&dress.sim.triangles);
     let frames: Vec<(Vec<Vec3>, Vec<Vec3>)> = [8, 15, 22, 29]
         .iter()

@@ -266,7 +266,12 @@ fn two_hands(length: f32) -> Result<Body> {
         mesh.triangles.extend([[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]].map(|t| t.map(|i| i + first)));
         rows.extend(vec![vec![(k as u16 + 1, 1.0f32)]; 4]);
     }
-    Ok(Body::bound_at_rest("two hands", Skeleton::new(joints)?, mesh, Skin::from_rows(rows)?)?)
+    Ok(Body::bound_at_rest(
+        "two hands",
+        Skeleton::new(joints)?,
+        mesh,
+        Skin::from_rows(rows).map_err(toile_assets::Error::from)?,
+    )?)
 }
 
 /// A sleeve about the x axis whose end rings follow the two joints.
@@ -379,7 +384,8 @@ pub fn box_body(size: f32, facets: u32) -> Result<Body> {
         }
     }
     let joint = Joint { name: "root".into(), parent: None, rest: Transform::IDENTITY };
-    let skin = Skin::from_rows(vec![vec![(0u16, 1.0f32)]; mesh.positions.len()])?;
+    let skin = Skin::from_rows(vec![vec![(0u16, 1.0f32)]; mesh.positions.len()])
+        .map_err(toile_assets::Error::from)?;
     Ok(Body::bound_at_rest("box", Skeleton::new(vec![joint])?, mesh, skin)?)
 }
 

@@ -6,7 +6,7 @@ use crate::cloth_space::ClothSpace;
 use crate::fit::{Fit, Layout};
 use crate::sequences::Seen;
 use faer::Mat;
-use toile_assets::{Body, Certificate, HipLine, InputSet, Model, Take};
+use toile_assets::{Body, Certificate, InputSet, Model, Take};
 
 /// What a model is made of besides its fit.
 pub(crate) struct Parts<'a> {
@@ -56,7 +56,7 @@ impl Parts<'_> {
             bias: narrow(&bias),
             a0: part(&start.weights, 0, m),
             bias0: narrow(&start.bias),
-            hips: Some(HipLine::of(self.body)),
+            hips: Some(self.body.hip_line()),
             inputs: self.input_set(m, seen, reach),
             certificate: Certificate {
                 rho: 0.0,

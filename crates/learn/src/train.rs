@@ -14,7 +14,7 @@ use crate::source::{Head, TakeSource, heads};
 use crate::{Error, Settings};
 use faer::Mat;
 use std::rc::Rc;
-use toile_assets::{Attachment, AttachmentSettings, Body, Mesh, Model, ModelKind, Take};
+use toile_assets::{Attachment, AttachmentSettings, Body, Mesh, Model, ModelKind, Take, attach};
 
 /// One way of fitting and how it free-ran on clips held out of the fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -256,7 +256,7 @@ fn attachment(body: &Body, take: &Take, remarks: &mut Vec<String>) -> Option<Att
         return None;
     }
     let mesh = Mesh { positions: take.draped.clone(), triangles: take.triangles.clone(), uvs: vec![] };
-    match Attachment::new(body, &mesh, &AttachmentSettings::default()) {
+    match attach(body, &mesh, &AttachmentSettings::default()) {
         Ok(attachment) => Some(attachment),
         Err(e) => {
             remarks.push(format!("the model has no skinned tier: {e}"));

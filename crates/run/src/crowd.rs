@@ -8,7 +8,7 @@ use crate::shard::{BLOCK, Room, Shard, View};
 use crate::{Actor, Error, Isa, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
-use toile_assets::{Model, RootFrame};
+use toile_model::{Model, RootFrame};
 
 /// Instances a thread takes at a time: enough to fill the tiles of the kernels, few enough to share out evenly.
 const SHARD: usize = 64;
@@ -236,7 +236,7 @@ impl Crowd {
     }
 
     /// As [`Crowd::set_pose`], with a root frame in the world that the caller follows, for instance with
-    /// [`toile_assets::RootTracker`].
+    /// [`toile_model::RootTracker`].
     pub fn set_pose_with_root(
         &mut self,
         instance: Instance,

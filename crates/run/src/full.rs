@@ -3,7 +3,7 @@
 use crate::clock::MAX_DT_SECS;
 use crate::{StepReport, Tier};
 use glam::{Affine3A, DVec3, Vec3};
-use toile_assets::RootFrame;
+use toile_model::RootFrame;
 use toile_simulate::{State, World};
 
 /// A garment that is simulated.

@@ -1,6 +1,6 @@
 //! The product: learned garments stepped in microseconds, one or thousands.
 //!
-//! This crate is what a game links: no files, no clock, no window. A [`Crowd`] takes the bone matrices of many
+//! This crate is what a game links: no clock, no window, few dependencies. [`Model::read`] loads a garment. A [`Crowd`] takes the bone matrices of many
 //! wearers and gives world-space vertices, the same bits on any number of threads and any instruction set. A
 //! [`Stable`] is a crowd of one behind [`Tier`], the trait that every way of moving a garment has.
 
@@ -28,3 +28,7 @@ pub use pose::Actor;
 pub use skin::Skinned;
 pub use stable::Stable;
 pub use tier::{StepReport, Tier};
+
+/// The small vectors and matrices that poses and vertices are given in.
+pub use glam;
+pub use toile_model::{Attachment, Model, RootFrame, RootTracker};

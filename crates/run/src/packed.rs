@@ -1,9 +1,9 @@
 //! A model in the layout that the kernels read.
 
 use crate::Basis;
-use crate::kernel::{Matrix, PLACED, PLAIN, Packer, Schedule, bf16};
+use crate::kernel::{Matrix, PLACED, PLAIN, Packer, Schedule, bf16, cast};
 use std::sync::Arc;
-use toile_assets::Model;
+use toile_model::Model;
 
 /// A model's matrices in panels, ready to be multiplied with many instances at once.
 pub(crate) struct Packed {
@@ -30,7 +30,7 @@ impl Packed {
         let m = &*model;
         let (d, b, entries) = (m.cloth_dims, m.body_dims, 12 * m.joints);
         let history = b + d * m.b.len();
-        let mean: &[f32] = bytemuck::cast_slice(&m.cloth_mean);
+        let mean: &[f32] = cast::floats(&m.cloth_mean);
         let weight = |r: usize, k: usize| {
             if k < b {
                 m.a[r * b + k]

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::angle::sin_cos;
 use glam::{Affine3A, DVec3, Quat, Vec3A};
-use toile_assets::RootFrame;
+use toile_model::RootFrame;
 
 /// Where a character stands: what its bone matrices are relative to.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 use crate::clock::MAX_DT_SECS;
 use crate::{StepReport, Tier};
 use glam::{Affine3A, Vec3};
-use toile_assets::{Attachment, RootFrame};
+use toile_model::{Attachment, RootFrame};
 
 /// A garment that follows its wearer's bones and nothing else.
 pub struct Skinned {

@@ -4,13 +4,13 @@
 //! that the model's certificate covers, so the travel bound in the file holds whatever is fed in.
 
 use crate::clock::Clock;
-use crate::kernel::{place_one, take_off_one};
+use crate::kernel::{cast, place_one, take_off_one};
 use crate::packed::Packed;
 use crate::shard::{Room, Shard, placement};
 use crate::{Actor, Basis, Isa, StepReport, Tier, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
-use toile_assets::{Model, RootFrame};
+use toile_model::{Model, RootFrame};
 
 /// A learned garment on one character.
 pub struct Stable {
@@ -73,7 +73,7 @@ impl Tier for Stable {
     fn positions(&self, out: &mut [Vec3]) {
         let at = placement(self.shard.root(0).as_ref(), DVec3::ZERO);
         let basis = &self.shard.packed.vertices;
-        place_one(self.shard.isa, basis, self.coefficients(), &at, bytemuck::cast_slice_mut(out));
+        place_one(self.shard.isa, basis, self.coefficients(), &at, cast::floats_mut(out));
     }
 
     fn velocities(&self, out: &mut [Vec3]) -> bool {
@@ -84,7 +84,7 @@ impl Tier for Stable {
         self.positions(out);
         let at = placement(Some(&before), DVec3::ZERO);
         let basis = &self.shard.packed.vertices;
-        take_off_one(self.shard.isa, basis, &self.shown_before, &at, bytemuck::cast_slice_mut(out));
+        take_off_one(self.shard.isa, basis, &self.shown_before, &at, cast::floats_mut(out));
         let per_second = (1.0 / dt_secs) as f32;
         out.iter_mut().for_each(|moved| *moved *= per_second);
         true

@@ -1,7 +1,7 @@
 //! One trait for every way of moving a garment.
 
 use glam::{Affine3A, Vec3};
-use toile_assets::RootFrame;
+use toile_model::RootFrame;
 
 /// What a step noticed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use synthetic::{SMALL, Size, actor, bones, model};
-use toile_assets::RootFrame;
+use toile_model::RootFrame;
 use toile_run::{Crowd, CrowdSettings, Stable, Tier};
 
 struct Counting;

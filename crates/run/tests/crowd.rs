@@ -5,7 +5,7 @@ mod synthetic;
 use glam::{Affine3A, DVec3, Quat, Vec3};
 use std::sync::Arc;
 use synthetic::{SMALL, Size, actor, bones, digest, model};
-use toile_assets::{Model, RootFrame, RootTracker};
+use toile_model::{Model, RootFrame, RootTracker};
 use toile_run::{Actor, Basis, Crowd, CrowdSettings, Error, Instance, Isa, Stable, Tier};
 
 const DT: f64 = 1.0 / 30.0;

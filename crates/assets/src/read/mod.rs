@@ -3,7 +3,6 @@
 pub mod bvh;
 pub mod garment;
 pub mod gltf;
-pub mod model;
 pub mod obj;
 pub mod take;
 

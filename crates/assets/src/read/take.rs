@@ -1,10 +1,10 @@
 //! Takes from safetensors files.
 
-use crate::tensors::TensorReader;
 use crate::write::take::{FORMAT, VERSION};
 use crate::{Error, FrameReport, Result, RootFrame, Take};
 use glam::{Affine3A, DVec3, Vec3};
 use std::path::Path;
+use toile_model::tensors::TensorReader;
 
 impl Take {
     /// Reads a take and checks shapes, indices and that every number is finite.
@@ -65,7 +65,7 @@ impl Take {
             stop_frame,
             notes,
         };
-        file.finish(take)
+        Ok(file.finish(take)?)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Takes as safetensors.
 
-use crate::tensors::TensorWriter;
 use crate::{Result, Take};
 use std::path::Path;
+use toile_model::tensors::TensorWriter;
 
 /// What a take's file calls itself.
 pub(crate) const FORMAT: &str = "toile-take";
@@ -42,6 +42,6 @@ impl Take {
                 [r.ms, r.substeps as f32, r.retries as f32, r.max_stretch_percent, r.deepest_mm]
             }),
         );
-        file.write(path)
+        Ok(file.write(path)?)
     }
 }

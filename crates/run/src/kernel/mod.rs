@@ -14,6 +14,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+pub mod cast;
 mod memory;
 mod normals;
 mod portable;
@@ -146,7 +147,7 @@ impl Packer {
             // A chain that starts at −0 could end at either zero, depending on trailing zeros: start at +0.
             starts[lane] = start(row) + 0.0;
             if half {
-                let entries: &mut [u16] = bytemuck::cast_slice_mut(entries);
+                let entries: &mut [u16] = cast::halves_mut(entries);
                 (0..depth).for_each(|k| entries[k * P + lane] = bf16(w(row, k)));
             } else {
                 (0..depth).for_each(|k| entries[k * P + lane] = w(row, k));

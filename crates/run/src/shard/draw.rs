@@ -4,7 +4,7 @@ use super::Shard;
 use crate::angle::sin_cos;
 use crate::kernel::{self, GROUP, Placement, Rows, RowsMut};
 use glam::DVec3;
-use toile_assets::RootFrame;
+use toile_model::RootFrame;
 
 /// Instances whose vertices are made together: their inputs, a panel of the basis and the cache lines that
 /// neighbouring panels share all stay in the first cache. Measured: 8, 16, 32, 64; 16 is fastest.

@@ -7,13 +7,13 @@ mod draw;
 mod tick;
 
 use crate::clock::Plan;
-use crate::kernel::{Buffer, Isa, Placement};
+use crate::kernel::{Buffer, Isa, Placement, cast};
 use crate::packed::Packed;
 use crate::pose::{self, Pose};
 use crate::{Actor, Error};
 use glam::{Affine3A, Vec3};
 use std::sync::Arc;
-use toile_assets::{RootFrame, RootTracker};
+use toile_model::{RootFrame, RootTracker};
 
 pub(crate) use draw::{BLOCK, View, placement};
 
@@ -255,7 +255,7 @@ impl Shard {
     /// Vertices as drawn last.
     pub fn vertices(&self, i: usize) -> &[Vec3] {
         let at = i * self.packed.vertices.padded();
-        bytemuck::cast_slice(&self.vertices[at..at + self.packed.vertices.rows()])
+        cast::points(&self.vertices[at..at + self.packed.vertices.rows()])
     }
 
     /// Coefficients that were drawn last.
@@ -269,7 +269,7 @@ impl Shard {
             return &[];
         }
         let at = i * self.packed.vertices.padded();
-        bytemuck::cast_slice(&self.normals[at..at + self.packed.vertices.rows()])
+        cast::points(&self.normals[at..at + self.packed.vertices.rows()])
     }
 
     /// Where the instance's canonical frame is now; `None` before its first step.

@@ -4,7 +4,7 @@ use super::{RootMove, Shard};
 use crate::angle::sin_cos;
 use crate::kernel::{self, Rows, RowsMut};
 use glam::{DVec3, Vec3};
-use toile_assets::{InputSet, RootFrame};
+use toile_model::{InputSet, RootFrame};
 
 impl Shard {
     /// Does what the plan says: ticks, then what is shown between them.

@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use glam::{Affine3A, DVec3, Quat, Vec3};
-use toile_assets::{Certificate, HipLine, InputSet, Model, ModelKind};
+use toile_model::{Certificate, HipLine, InputSet, Model, ModelKind};
 
 /// Numbers that are the same everywhere (xorshift).
 pub struct Noise(pub u64);

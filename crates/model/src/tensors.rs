@@ -1,69 +1,96 @@
 //! Safetensors files with text metadata: how takes and models are stored.
 
 use crate::{Error, Result};
-use safetensors::tensor::{Dtype, SafeTensors};
-use std::collections::{BTreeMap, HashMap};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::path::Path;
+
+/// The kinds of numbers we store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dtype {
+    F64,
+    F32,
+    U32,
+}
+
+impl Dtype {
+    fn named(name: &str) -> Option<Self> {
+        [Self::F64, Self::F32, Self::U32].into_iter().find(|d| format!("{d:?}") == name)
+    }
+
+    fn bytes(self) -> usize {
+        if self == Self::F64 { 8 } else { 4 }
+    }
+}
 
 /// Collects named arrays and writes them all at once.
 #[derive(Default)]
-pub(crate) struct TensorWriter {
+pub struct TensorWriter {
     tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,
-    text: HashMap<String, String>,
+    text: BTreeMap<String, String>,
 }
 
 impl TensorWriter {
+    /// Adds a text entry.
     pub fn text(&mut self, key: &str, value: impl ToString) {
         self.text.insert(key.to_string(), value.to_string());
     }
 
+    /// Adds an array of f32.
     pub fn f32s(&mut self, name: &str, shape: &[usize], values: impl IntoIterator<Item = f32>) {
         self.push(name, Dtype::F32, shape, values.into_iter().flat_map(f32::to_le_bytes).collect());
     }
 
+    /// Adds an array of f64.
     pub fn f64s(&mut self, name: &str, shape: &[usize], values: impl IntoIterator<Item = f64>) {
         self.push(name, Dtype::F64, shape, values.into_iter().flat_map(f64::to_le_bytes).collect());
     }
 
+    /// Adds an array of u32.
     pub fn u32s(&mut self, name: &str, shape: &[usize], values: impl IntoIterator<Item = u32>) {
         self.push(name, Dtype::U32, shape, values.into_iter().flat_map(u32::to_le_bytes).collect());
     }
 
     fn push(&mut self, name: &str, dtype: Dtype, shape: &[usize], bytes: Vec<u8>) {
-        debug_assert_eq!(bytes.len(), shape.iter().product::<usize>() * dtype.bitsize() / 8, "{name}");
+        debug_assert_eq!(bytes.len(), shape.iter().product::<usize>() * dtype.bytes(), "{name}");
         self.tensors.push((name.to_string(), dtype, shape.to_vec(), bytes));
     }
 
-    /// Writes the file, all or nothing. The same contents give the same bytes, which `safetensors::serialize`
-    /// does not promise: it writes its metadata in the order of a hash map.
+    /// Writes the file, all or nothing. The same contents give the same bytes.
     pub fn write(mut self, path: &Path) -> Result<()> {
         // Wide numbers first, so that all are aligned.
-        self.tensors.sort_by(|a, b| b.1.bitsize().cmp(&a.1.bitsize()).then(a.0.cmp(&b.0)));
-        let mut header = serde_json::Map::new();
-        let text: BTreeMap<_, _> = self.text.into_iter().collect();
-        header.insert("__metadata__".into(), serde_json::json!(text));
+        self.tensors.sort_by(|a, b| b.1.bytes().cmp(&a.1.bytes()).then(a.0.cmp(&b.0)));
+        let mut header = Map::new();
+        header.insert("__metadata__".into(), json!(self.text));
         let mut end = 0;
         for (name, dtype, shape, bytes) in &self.tensors {
             let start = end;
             end += bytes.len();
-            let entry = serde_json::json!({"dtype": format!("{dtype:?}"), "shape": shape, "data_offsets": [start, end]});
+            let entry = json!({"dtype": format!("{dtype:?}"), "shape": shape, "data_offsets": [start, end]});
             header.insert(name.clone(), entry);
         }
-        let mut header = serde_json::Value::Object(header).to_string().into_bytes();
+        let mut header = Value::Object(header).to_string().into_bytes();
         header.resize(header.len().next_multiple_of(8), b' ');
         let mut file = Vec::with_capacity(8 + header.len() + end);
         file.extend_from_slice(&(header.len() as u64).to_le_bytes());
         file.extend_from_slice(&header);
         self.tensors.iter().for_each(|(_, _, _, bytes)| file.extend_from_slice(bytes));
-        crate::write::write_atomically(path, &file)
+        crate::write_atomically(path, &file)
     }
 }
 
+/// One array of an open file.
+struct View<'a> {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    data: &'a [u8],
+}
+
 /// Reads named arrays, collecting every fault instead of stopping at the first.
-pub(crate) struct TensorReader<'a> {
+pub struct TensorReader<'a> {
     path: &'a Path,
-    file: SafeTensors<'a>,
-    text: HashMap<String, String>,
+    arrays: BTreeMap<String, View<'a>>,
+    text: BTreeMap<String, String>,
     faults: Vec<String>,
 }
 
@@ -71,9 +98,9 @@ impl<'a> TensorReader<'a> {
     /// Opens `bytes` and checks that they say they are `format` in a version up to `version`.
     pub fn open(path: &'a Path, bytes: &'a [u8], format: &str, version: u32) -> Result<Self> {
         let not_ours = |what: String| Error::bad(path, "header", what);
-        let (_, header) = SafeTensors::read_metadata(bytes)
-            .map_err(|e| not_ours(format!("not a safetensors file, or cut short ({e:?})")))?;
-        let text = header.metadata().clone().unwrap_or_default();
+        let (header, data) = split_header(bytes)
+            .map_err(|what| not_ours(format!("not a safetensors file, or cut short ({what})")))?;
+        let text = text_entries(&header).map_err(not_ours)?;
         if text.get("format").map(String::as_str) != Some(format) {
             return Err(not_ours(format!("this is not a {format} file")));
         }
@@ -84,10 +111,11 @@ impl<'a> TensorReader<'a> {
                 text.get("version").map_or("(none)", String::as_str)
             )));
         }
-        let file = SafeTensors::deserialize(bytes).map_err(|e| not_ours(format!("{e:?}")))?;
-        Ok(Self { path, file, text, faults: Vec::new() })
+        let arrays = views(&header, data).map_err(not_ours)?;
+        Ok(Self { path, arrays, text, faults: Vec::new() })
     }
 
+    /// Notes something wrong with the file.
     pub fn fault(&mut self, what: String) {
         self.faults.push(what);
     }
@@ -114,12 +142,12 @@ impl<'a> TensorReader<'a> {
 
     /// Whether the file has an array of this name.
     pub fn has(&self, name: &str) -> bool {
-        self.file.tensor(name).is_ok()
+        self.arrays.contains_key(name)
     }
 
     /// The shape of an array; a fault and zeros when it is missing or has another rank.
     pub fn shape<const N: usize>(&mut self, name: &str) -> [usize; N] {
-        let found = self.file.tensor(name).ok().map(|t| t.shape().to_vec());
+        let found = self.arrays.get(name).map(|t| t.shape.clone());
         match found.as_deref().map(<[usize; N]>::try_from) {
             Some(Ok(shape)) => shape,
             Some(Err(_)) => {
@@ -134,18 +162,21 @@ impl<'a> TensorReader<'a> {
         }
     }
 
+    /// An array of f32 of this shape; a fault and nothing otherwise.
     pub fn f32s(&mut self, name: &str, shape: &[usize]) -> Vec<f32> {
         let values = self.values(name, Dtype::F32, shape, f32::from_le_bytes);
         self.finite(name, values.iter().position(|v| !v.is_finite()));
         values
     }
 
+    /// An array of f64 of this shape; a fault and nothing otherwise.
     pub fn f64s(&mut self, name: &str, shape: &[usize]) -> Vec<f64> {
         let values = self.values(name, Dtype::F64, shape, f64::from_le_bytes);
         self.finite(name, values.iter().position(|v| !v.is_finite()));
         values
     }
 
+    /// An array of u32 of this shape; a fault and nothing otherwise.
     pub fn u32s(&mut self, name: &str, shape: &[usize]) -> Vec<u32> {
         self.values(name, Dtype::U32, shape, u32::from_le_bytes)
     }
@@ -169,6 +200,7 @@ impl<'a> TensorReader<'a> {
         Error::Many { path: self.path.to_path_buf(), faults: self.faults }
     }
 
+    /// Whether nothing was wrong so far.
     pub fn sound(&self) -> bool {
         self.faults.is_empty()
     }
@@ -186,19 +218,79 @@ impl<'a> TensorReader<'a> {
         shape: &[usize],
         read: fn([u8; B]) -> T,
     ) -> Vec<T> {
-        let Ok(view) = self.file.tensor(name) else {
+        let Some(view) = self.arrays.get(name) else {
             self.faults.push(format!("array `{name}` is missing"));
             return Vec::new();
         };
-        if view.dtype() != dtype || view.shape() != shape {
+        if view.dtype != dtype || view.shape != shape {
             self.faults.push(format!(
                 "array `{name}` is {:?} {:?}, not {dtype:?} {shape:?}",
-                view.dtype(),
-                view.shape()
+                view.dtype, view.shape
             ));
             return Vec::new();
         }
-        let (chunks, _) = view.data().as_chunks::<B>();
+        let (chunks, _) = view.data.as_chunks::<B>();
         chunks.iter().map(|c| read(*c)).collect()
     }
+}
+
+/// The JSON header and the bytes after it.
+fn split_header(bytes: &[u8]) -> std::result::Result<(Map<String, Value>, &[u8]), String> {
+    let (length, rest) = bytes.split_first_chunk::<8>().ok_or("no header")?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|e| e.to_string())?;
+    if length > rest.len() {
+        return Err(format!("a header of {length} bytes in a file of {}", bytes.len()));
+    }
+    let (header, data) = rest.split_at(length);
+    match serde_json::from_slice(header) {
+        Ok(Value::Object(header)) => Ok((header, data)),
+        Ok(_) => Err("the header is no object".into()),
+        Err(e) => Err(e.to_string()),
+    }
+}
+
+fn text_entries(header: &Map<String, Value>) -> std::result::Result<BTreeMap<String, String>, String> {
+    let Some(entries) = header.get("__metadata__") else { return Ok(BTreeMap::new()) };
+    let entries = entries.as_object().ok_or("`__metadata__` is no object")?;
+    let text = |(k, v): (&String, &Value)| match v.as_str() {
+        Some(v) => Ok((k.clone(), v.to_string())),
+        None => Err(format!("metadata `{k}` is not text")),
+    };
+    entries.iter().map(text).collect()
+}
+
+/// The arrays, which must lie one after the other and fill the file.
+fn views<'a>(
+    header: &Map<String, Value>,
+    data: &'a [u8],
+) -> std::result::Result<BTreeMap<String, View<'a>>, String> {
+    let mut arrays = Vec::new();
+    for (name, entry) in header.iter().filter(|(name, _)| *name != "__metadata__") {
+        let array = || -> Option<(usize, usize, View<'a>)> {
+            let dtype = Dtype::named(entry.get("dtype")?.as_str()?)?;
+            let number = |v: &Value| usize::try_from(v.as_u64()?).ok();
+            let shape: Vec<usize> =
+                entry.get("shape")?.as_array()?.iter().map(number).collect::<Option<_>>()?;
+            let [start, end] = entry.get("data_offsets")?.as_array()?.as_slice() else { return None };
+            let (start, end) = (number(start)?, number(end)?);
+            let size = shape.iter().try_fold(dtype.bytes(), |product, n| product.checked_mul(*n))?;
+            let data = data.get(start..end).filter(|data| data.len() == size)?;
+            Some((start, end, View { dtype, shape, data }))
+        };
+        let (start, end, view) =
+            array().ok_or_else(|| format!("array `{name}`: type, shape and place do not fit the file"))?;
+        arrays.push((start, end, name.clone(), view));
+    }
+    arrays.sort_by_key(|&(start, end, ..)| (start, end));
+    let mut at = 0;
+    for (start, end, name, _) in &arrays {
+        if *start != at {
+            return Err(format!("array `{name}` begins at byte {start} of the data, not at {at}"));
+        }
+        at = *end;
+    }
+    if at != data.len() {
+        return Err(format!("{} bytes of data belong to no array", data.len() - at));
+    }
+    Ok(arrays.into_iter().map(|(_, _, name, view)| (name, view)).collect())
 }

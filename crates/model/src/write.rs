@@ -1,7 +1,8 @@
 //! Models as `.toile` files.
 
 use crate::tensors::TensorWriter;
-use crate::{Model, ModelKind, Result};
+use crate::{Error, Model, ModelKind, Result};
+use std::io::Write;
 use std::path::Path;
 
 /// What a model's file calls itself.
@@ -12,7 +13,7 @@ pub(crate) const VERSION: u32 = 2;
 impl Model {
     /// Writes the model, all or nothing. Array names are the field names of [`Model`]; `b` and `c` are stacked,
     /// rows of `attachment_*` are padded with weights of zero.
-    pub fn write(&self, path: &Path) -> Result<()> {
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let (d, m, n, j) = (self.cloth_dims, self.body_dims, self.vertices, self.joints);
         let mut file = TensorWriter::default();
         file.text("format", FORMAT);
@@ -66,7 +67,7 @@ impl Model {
             file.f32s("attachment_weights", &[n, width], weights);
             file.f32s("attachment_rest", &[n, 3], attachment.rest.iter().flat_map(|p| p.to_array()));
         }
-        file.write(path)
+        file.write(path.as_ref())
     }
 }
 
@@ -77,4 +78,21 @@ pub(crate) fn kind_name(kind: ModelKind) -> &'static str {
         ModelKind::B => "b",
         ModelKind::C => "c",
     }
+}
+
+/// Writes `bytes` to `path` all or nothing.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.partial", std::process::id()));
+    let partial = path.with_file_name(name);
+    let write = || {
+        let mut file = std::fs::File::create(&partial)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&partial, path)
+    };
+    write().map_err(|e| {
+        let _ = std::fs::remove_file(&partial);
+        Error::io(path, e)
+    })
 }

@@ -1,7 +1,7 @@
 //! Models from `.toile` files. A file without a certificate that holds is refused.
 
 use crate::tensors::TensorReader;
-use crate::write::model::{FORMAT, VERSION};
+use crate::write::{FORMAT, VERSION};
 use crate::{Attachment, Certificate, Error, HipLine, InputSet, Model, ModelKind, Result, Skin};
 use glam::Vec3;
 use std::path::Path;
@@ -11,13 +11,18 @@ const MAX_ORDER: usize = 5;
 
 impl Model {
     /// Reads a model, checks shapes, indices, finite numbers, and that its certificate holds.
-    pub fn read(path: &Path) -> Result<Self> {
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-        Self::from_bytes(path, &bytes)
+        Self::parse(path, &bytes)
     }
 
-    /// As [`Model::read`], from memory; `path` is only for messages.
-    pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Self> {
+    /// As [`Model::read`], from memory; faults name the file `memory`.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        Self::parse(Path::new("memory"), bytes)
+    }
+
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
         let mut file = TensorReader::open(path, bytes, FORMAT, VERSION)?;
         if file.text("version") == Some("1") {
             return Err(Error::bad(path, "header", "written by an early version; train the model again"));

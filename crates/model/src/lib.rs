@@ -1,0 +1,21 @@
+//! A learned garment and its file: all that a game needs to load one.
+//!
+//! A [`Model`] is a handful of matrices with a certificate that the reader checks from the numbers themselves. Here
+//! are also the few types its arithmetic names: where a wearer stands ([`RootFrame`]) and how a garment hangs on
+//! bones ([`Skin`], [`Attachment`]).
+
+mod attachment;
+mod error;
+mod model;
+mod read;
+mod root;
+mod skin;
+pub mod tensors;
+mod write;
+
+pub use attachment::Attachment;
+pub use error::{Error, Result};
+pub use model::{Certificate, InputSet, Model, ModelKind};
+pub use root::{HipLine, RootFrame, RootTracker};
+pub use skin::Skin;
+pub use write::write_atomically;
