@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut cloth, mut skin) = (Vec::new(), Vec::new());
     let mut times = Vec::new();
     let mut sum = StepReport::default();
-    let pieces = (1.0 / (30.0 * world.settings.max_step_secs) - 1e-6).ceil() as usize;
+    let pieces = (1.0 / (30.0 * world.settings.pose_secs()) - 1e-6).ceil() as usize;
     for frame in 0..most.min((motion.duration_secs() * 30.0) as usize) {
         let begun = cpu_ms();
         let mut report = StepReport::default();

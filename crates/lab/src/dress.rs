@@ -73,7 +73,7 @@ impl Dressed {
 
     /// Plays one recorded frame of a motion, poses interpolated at every substep.
     fn play(&self, world: &mut World, motion: &Motion, frame: usize) -> Result<StepReport> {
-        let pieces = (1.0 / FPS / world.settings.max_step_secs - 1e-6).ceil().max(1.0) as usize;
+        let pieces = (1.0 / FPS / world.settings.pose_secs() - 1e-6).ceil().max(1.0) as usize;
         let mut report = StepReport::default();
         for k in 1..=pieces {
             let secs = (frame as f64 - 1.0 + k as f64 / pieces as f64) / FPS;

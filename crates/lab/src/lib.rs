@@ -14,6 +14,7 @@ mod elastica;
 mod exact;
 mod exact_numbers;
 mod friction;
+pub mod impact;
 mod membrane;
 mod motion;
 mod row;
@@ -95,6 +96,7 @@ pub const CASES: &[Case] = &[
     quick("free fall", || Ok(motion::free_fall()?.into())),
     quick("numerical damping", || Ok(motion::numerical_damping()?.into())),
     quick("incline", || Ok(friction::incline(5.0)?.into())),
+    quick("struck sheet", || Ok(impact::rows()?.into())),
     quick("terminal speed", || Ok(motion::terminal_speed()?.into())),
     quick("swing", || Ok(motion::swing()?.into())),
     quick("heavy cantilever", || bending::heavy_cantilevers(&[5.0, 10.0], 40)),
@@ -208,6 +210,11 @@ mod tests {
     #[test]
     fn cloth_sticks_and_slides_on_an_incline() {
         hold(friction::incline(2.0).unwrap());
+    }
+
+    #[test]
+    fn friction_of_an_impact_does_not_depend_on_the_step() {
+        hold(impact::rows().unwrap());
     }
 
     #[test]

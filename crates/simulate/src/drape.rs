@@ -50,7 +50,8 @@ fn settle(
     let wanted = world.settings;
     // Draping wants the rest shape, not the way there: the integrator that damps.
     world.settings.integrator = Integrator::ImplicitEuler;
-    let dt = wanted.max_step_secs;
+    let dt = wanted.pose_secs();
+    world.settings.max_step_secs = dt;
     let steps = (how.most_secs / dt).ceil() as usize;
     let mut outcome = Ok(());
     for n in 0..steps {
@@ -88,7 +89,7 @@ pub fn ramp(world: &mut World, body: &Body, motion: &Motion, how: &DrapeSettings
 
     let wanted = world.settings;
     world.settings.integrator = Integrator::ImplicitEuler;
-    let dt = wanted.max_step_secs;
+    let dt = wanted.pose_secs();
     let steps = (secs / dt).ceil() as usize;
     for n in 1..=steps {
         let t = n as f64 / steps as f64;

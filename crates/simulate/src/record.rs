@@ -146,7 +146,7 @@ fn clock() -> Instant {
     Instant::now()
 }
 
-/// One recorded frame: poses are interpolated at every substep, not only bones.
+/// One recorded frame: poses are interpolated within it, not only bones.
 fn frame(
     world: &mut World,
     body: &Body,
@@ -154,7 +154,7 @@ fn frame(
     settings: &RecordSettings,
 ) -> Result<crate::StepReport> {
     let dt = 1.0 / settings.fps;
-    let pieces = (dt / settings.solver.max_step_secs - 1e-6).ceil().max(1.0) as usize;
+    let pieces = (dt / settings.solver.pose_secs() - 1e-6).ceil().max(1.0) as usize;
     let mut report = crate::StepReport::default();
     for k in 1..=pieces {
         let share = k as f64 / pieces as f64;

@@ -23,6 +23,10 @@ pub struct StepReport {
     pub deepest_m: f64,
     /// Farthest any vertex moved in the last Newton iteration, m.
     pub residual_m: f64,
+    /// Impulse of bodies on cloth along their normals, all contacts together, N s.
+    pub normal_impulse: f64,
+    /// Impulse of friction with bodies, N s.
+    pub friction_impulse: f64,
 }
 
 impl StepReport {
@@ -33,6 +37,8 @@ impl StepReport {
         self.newton += later.newton;
         self.linear += later.linear;
         self.held_back += later.held_back;
+        self.normal_impulse += later.normal_impulse;
+        self.friction_impulse += later.friction_impulse;
         self.body_contacts = later.body_contacts;
         self.self_contacts = later.self_contacts;
         self.crossings = later.crossings;

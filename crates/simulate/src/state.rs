@@ -7,6 +7,8 @@ use glam::DVec3;
 pub struct Grip {
     /// Whether it touched at the end of the last step.
     pub touching: bool,
+    /// Whether what it touched has friction.
+    pub rubs: bool,
     /// Tangential displacement held by friction, m.
     pub stretch: DVec3,
     /// Normal force, N.
@@ -43,13 +45,13 @@ pub struct State {
 
 /// The most that patience grows to, in cuts.
 const PATIENCE: f64 = 8.0;
-/// Cuts that a step of the usual length allows.
-const PATIENCE_A_STEP: f64 = 0.15;
+/// Cuts that a second allows.
+const PATIENCE_A_SECOND: f64 = 9.0;
 
 impl State {
-    /// Patience comes back with `steps` of the usual length.
-    pub(crate) fn rest(&mut self, steps: f64) {
-        self.patience = (self.patience + PATIENCE_A_STEP * steps).min(PATIENCE);
+    /// Patience comes back in `secs`.
+    pub(crate) fn rest(&mut self, secs: f64) {
+        self.patience = (self.patience + PATIENCE_A_SECOND * secs).min(PATIENCE);
     }
 
     /// At rest at `x`.

@@ -131,18 +131,11 @@ pub fn substep(
     // What is left undone comes back as speed: cloth that moves little is solved the more tightly, or it never rests.
     let pace = pace(scene, state);
     let tolerance = (pace * h * RESTLESS).max(FINEST_M).min(settings.tolerance_m);
-    let hurry = (pace / HURRIED).min(1.0);
-    let linear_tolerance = settings.linear_tolerance * (1.0 + hurry);
-    // Where patience for smaller steps is at its end, this one is solved as well as it can be.
-    let max_newton = match state.patience >= 1.0 {
-        true => settings.max_newton - usize::from(hurry == 1.0 && settings.max_newton > 1),
-        false => 3 * settings.max_newton,
-    };
     let mut moved = f64::INFINITY;
     let mut mean = f64::INFINITY;
     let mut worst = 0;
     let mut descent: Option<Descent> = None;
-    for iteration in 0..max_newton {
+    for iteration in 0..settings.max_newton {
         let energy = loop {
             let pressed: f64 = ws.judged.iter().map(|c| constraint::energy(c, &ws.x)).sum();
             find_contacts(scene, obstacles, settings, h, state, ws, iteration);
@@ -164,7 +157,7 @@ pub fn substep(
             &scene.bending,
             &ws.gradient,
             &mut ws.move_,
-            linear_tolerance,
+            settings.linear_tolerance,
             settings.max_linear,
             &mut ws.vectors,
         );
@@ -215,15 +208,15 @@ pub fn substep(
     ws.contacts.extend_from_slice(&ws.surfaces.contacts[ws.surfaces.contacts.len() - found..]);
 
     if settings.self_contact {
-        let last = h < settings.max_step_secs / LAST_CHANCE;
+        let last = h < LAST_CHANCE_SECS;
         let kept = keep_apart(scene, state, ws, reach + margin, last);
         state.patience -= if kept.as_ref().is_err_and(|f| f.cause == PRESSED) { 1.0 } else { 0.0 };
         report.held_back = kept?;
     }
-    if state.patience >= 1.0 && h > settings.max_step_secs / FOR_LOOKS {
+    if state.patience >= 1.0 && h > FOR_LOOKS_SECS {
         spoiled(scene, settings, ws).inspect_err(|_| state.patience -= 1.0)?;
     }
-    state.rest(h / settings.max_step_secs);
+    state.rest(h);
     take(scene, h, state, ws, &mut report);
     Ok(report)
 }
@@ -282,7 +275,7 @@ fn find_contacts(
     if iteration == 0 {
         ws.surfaces.find(&moment, &ws.x);
     } else {
-        ws.surfaces.refresh(&moment, &ws.x, iteration);
+        ws.surfaces.refresh(&moment, &ws.x);
         ws.surfaces.find_strayed(&moment, &ws.x);
     }
     ws.contacts.clear();
@@ -434,12 +427,10 @@ impl Descent {
     }
 }
 
-/// Steps this many times smaller than usual are not cut again because cloth would pass through cloth.
-const LAST_CHANCE: f64 = 20.0;
+/// Shorter steps, s, are not cut again because cloth would pass through cloth.
+const LAST_CHANCE_SECS: f64 = 1.0 / 1200.0;
 /// Share of its own motion in a step that Newton's iteration may leave undone.
 const RESTLESS: f64 = 0.04;
-/// Cloth that moves faster in itself, m/s, is solved less tightly: what is left undone is small beside what it does.
-const HURRIED: f64 = 0.2;
 /// Nothing is solved to less than this, m.
 const FINEST_M: f64 = 1e-6;
 
@@ -555,8 +546,8 @@ fn spoiled(scene: &Scene, settings: &Settings, ws: &Workspace) -> Result<(), Fai
 
 /// A cause that is a matter of looks.
 const PRESSED: &str = "cloth is pressed into a body";
-/// Steps so many times smaller than usual are not cut again for how they look.
-const FOR_LOOKS: f64 = 5.0;
+/// Shorter steps, s, are not cut again for how they look.
+const FOR_LOOKS_SECS: f64 = 1.0 / 300.0;
 /// Principal strain that a step may leave, in limits.
 const BEARS: f64 = 2.8;
 /// Depth in a body that a step may leave, m.
@@ -580,6 +571,8 @@ fn take(scene: &Scene, h: f64, state: &mut State, ws: &mut Workspace, report: &m
         let depth = c.depth(y);
         if c.sample != constraint::NO_SAMPLE {
             report.deepest_m = report.deepest_m.max(depth - c.reach);
+            report.normal_impulse += h * c.k * depth.max(0.0);
+            report.friction_impulse += h * c.limit.min(c.k_t * c.slide(y).length());
         }
         if depth <= 0.0 {
             continue;
@@ -596,8 +589,8 @@ fn take(scene: &Scene, h: f64, state: &mut State, ws: &mut Workspace, report: &m
         report.body_contacts += 1;
         let grip = &mut state.grips[c.sample as usize];
         let force = c.k * depth;
-        // One memory per sample: the contact that presses hardest keeps it.
-        if grip.touching && grip.normal_force > force {
+        // One memory per sample: the contact that presses hardest keeps it, of those with friction if there are any.
+        if grip.touching && (grip.rubs, grip.normal_force) > (c.friction > 0.0, force) {
             continue;
         }
         let mut stretch = c.slide(y);
@@ -605,7 +598,13 @@ fn take(scene: &Scene, h: f64, state: &mut State, ws: &mut Workspace, report: &m
         if stretch.length() > most {
             stretch *= most / stretch.length();
         }
-        *grip = Grip { touching: true, stretch, normal_force: force, gap: c.reach - depth };
+        *grip = Grip {
+            touching: true,
+            rubs: c.friction > 0.0,
+            stretch,
+            normal_force: force,
+            gap: c.reach - depth,
+        };
     }
     std::mem::swap(&mut state.x_before, &mut state.x);
     std::mem::swap(&mut state.v_before, &mut state.v);

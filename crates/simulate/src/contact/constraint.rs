@@ -2,7 +2,7 @@
 //!
 //! With `y = Σ wᵢ xᵢ` the energy is `½ k (offset − n·y)₊²` plus, for the tangential displacement `q` of `y` from
 //! its anchor, the convex `½ k_t |q|²` while `k_t |q| ≤ μN` (sticking) and `μN (|q| − μN/2k_t)` beyond (sliding).
-//! `N` is the normal force of the iterate before. Because the anchor is kept from step to step, cloth at rest on
+//! `N` is the normal force at the end of the step before. Because the anchor is kept from step to step, cloth at rest on
 //! an incline does not creep: this is Coulomb's law with an elastic presliding of micrometres.
 
 use glam::{DMat3, DVec3};
@@ -31,7 +31,7 @@ pub struct Contact {
     pub k_t: f64,
     /// Coulomb coefficient.
     pub friction: f64,
-    /// Largest friction force μN for this iteration, N.
+    /// Largest friction force μN in this step, N.
     pub limit: f64,
     /// Contact sample it belongs to.
     pub sample: u32,
@@ -95,22 +95,14 @@ pub fn linearise(c: &Contact, x: &[DVec3]) -> Option<(DVec3, DMat3)> {
     if c.limit > 0.0 {
         let q = c.slide(y);
         let length = q.length();
-        let sticks = c.k_t * length <= c.limit;
-        let k = if sticks { c.k_t } else { c.limit / length };
+        // Sliding: the force is μN whatever the distance, so along the way there is no stiffness, across it μN/|q|. With as
+        // much along it as across (a secant), a contact that lets go does not overshoot into sliding the other way.
+        let k = if c.k_t * length <= c.limit { c.k_t } else { c.limit / length };
         gradient += q * k;
         m += (DMat3::IDENTITY - nn) * k;
-        if !sticks {
-            // Sliding: the force is μN whatever the distance, so along the way there is no stiffness, across it
-            // μN/|q|. A share of that along keeps the first move of a contact that has just let go within bounds.
-            let along = q / length;
-            m -= outer(along * ((1.0 - SLIDING) * k), along);
-        }
     }
     Some((gradient, m))
 }
-
-/// Stiffness along the way of a sliding contact, as a share of that across.
-const SLIDING: f64 = 0.3;
 
 #[cfg(test)]
 mod tests {

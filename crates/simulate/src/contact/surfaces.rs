@@ -76,9 +76,10 @@ impl Moment<'_> {
         let sample = &self.scene.samples[s];
         let grip = &self.state.grips[s];
         let y0 = sample.point(&self.state.x);
-        // Cloth that begins inside comes out at a limited speed, so that a bad start is not an explosion.
+        // Cloth that begins inside is pushed out bit by bit, so that a bad start is not an explosion. What is outside, in the
+        // skin or not, is pressed as its depth says, whatever the step.
         let gap_start = n.dot(y0 + motion - p);
-        let reach = self.keep().min(gap_start + self.settings.recovery_speed * self.h);
+        let reach = self.keep() + (gap_start + self.settings.recovery_m).min(0.0);
         let k = self.settings.contact_stiffness * sample.area;
         let offset = n.dot(p) + reach;
         let depth = (offset - n.dot(y)).max(0.0);
@@ -216,12 +217,13 @@ impl SurfaceContacts {
         }
     }
 
-    /// The first iterate flies freely into what it rested on: its pressure says less than the last step's.
+    /// Friction holds no harder than the cloth was pressed when the last step had been solved; what touches anew slides for
+    /// one step. The pressure of an iterate is mostly what is left to solve (0.1 mm of it is 300 Pa, where tens are
+    /// real), and only its positive part would count: friction limited by it is many times too strong, slows Newton's
+    /// iteration down and feeds on what that leaves.
     fn remember_pressure(&self, now: &Moment<'_>, contact: &mut Contact) {
         let grip = &now.state.grips[contact.sample as usize];
-        if grip.touching {
-            contact.limit = contact.friction * grip.normal_force;
-        }
+        contact.limit = if grip.touching { contact.friction * grip.normal_force } else { 0.0 };
     }
 
     fn push(&mut self, contact: Contact, on: On, measured_at: DVec3) {
@@ -290,10 +292,7 @@ impl SurfaceContacts {
     }
 
     /// Brings the contacts up to date with a later iterate: those that moved are measured again.
-    ///
-    /// How hard friction may hold is taken from the last step, and for what touches anew from the first two iterates:
-    /// were it to follow the pressure of every iterate, the two would chase each other and Newton would not converge.
-    pub fn refresh(&mut self, now: &Moment<'_>, x: &[DVec3], iteration: usize) {
+    pub fn refresh(&mut self, now: &Moment<'_>, x: &[DVec3]) {
         for (contact, source) in self.contacts.iter_mut().zip(&mut self.sources) {
             let s = contact.sample as usize;
             let y = contact.point(x);
@@ -320,9 +319,6 @@ impl SurfaceContacts {
                     *contact = Contact { k: contact.k, k_t: contact.k_t, limit: contact.limit, ..fresh };
                 }
                 source.measured_at = y;
-            }
-            if iteration <= 2 && !now.state.grips[s].touching {
-                contact.limit = contact.friction * contact.k * contact.depth(y).max(0.0);
             }
         }
     }
@@ -414,7 +410,7 @@ mod tests {
         assert!(contacts.contacts.is_empty());
         // One corner is thrown down into the box.
         x[0].y -= 0.02;
-        contacts.refresh(&now, &x, 1);
+        contacts.refresh(&now, &x);
         assert!(contacts.find_strayed(&now, &x) > 0);
         let corner = contacts.contacts.iter().find(|c| c.sample == 0).unwrap();
         assert!(corner.depth(corner.point(&x)) > 5e-3);
