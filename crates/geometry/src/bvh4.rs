@@ -1,4 +1,6 @@
-//! A tree over triangles with four children to a node, asked for what is nearest to a point.
+//! A tree over moving triangles with four children to a node, asked for what is nearest to a point at some share of the way.
+//!
+//! Boxes hold the whole way, so that one refit serves all moments of it.
 //!
 //! Four boxes or four triangles are measured at once in f32 lanes; what comes out nearest is measured again by the caller
 //! in f64, so rounding can only cost a look too many or lose a tie of a micrometre.
@@ -14,13 +16,21 @@ struct Node {
     child: [u32; 4],
 }
 
-/// Four triangles side by side: a corner, and the sides to the other two.
+/// Four triangles side by side.
 #[derive(Clone, Copy, Debug)]
 struct Leaf {
+    start: Corners,
+    /// What is added to get to the end.
+    way: Corners,
+    item: [u32; 4],
+}
+
+/// A corner, and the sides to the other two.
+#[derive(Clone, Copy, Debug)]
+struct Corners {
     a: Lanes,
     ab: Lanes,
     ac: Lanes,
-    item: [u32; 4],
 }
 
 /// Boxes that wait while a tree is asked.
@@ -47,6 +57,12 @@ impl Lanes {
         Self([self.0[0] - o.0[0] * t, self.0[1] - o.0[1] * t, self.0[2] - o.0[2] * t])
     }
 
+    /// `self + o t`.
+    #[inline]
+    fn plus(&self, o: &Self, t: Vec4) -> Self {
+        Self([self.0[0] + o.0[0] * t, self.0[1] + o.0[1] * t, self.0[2] + o.0[2] * t])
+    }
+
     fn set(&mut self, k: usize, v: DVec3) {
         let v = v.as_vec3();
         self.0[0][k] = v.x;
@@ -66,15 +82,30 @@ fn to_segment(from: &Lanes, side: &Lanes) -> Vec4 {
 /// Keeps degenerate triangles from dividing by zero.
 const TINY: Vec4 = Vec4::splat(1e-30);
 
-impl Leaf {
-    const EMPTY: Self = Self { a: Lanes::FAR, ab: Lanes::ZERO, ac: Lanes::ZERO, item: [NOTHING; 4] };
+impl Corners {
+    const ZERO: Self = Self { a: Lanes::ZERO, ab: Lanes::ZERO, ac: Lanes::ZERO };
 
-    /// Squared distances of the four triangles from a point: to the plane where it lies over the inside, else to the
-    /// nearest side.
+    fn set(&mut self, k: usize, [a, b, c]: [DVec3; 3]) {
+        self.a.set(k, a);
+        self.ab.set(k, b - a);
+        self.ac.set(k, c - a);
+    }
+}
+
+impl Leaf {
+    const EMPTY: Self = Self {
+        start: Corners { a: Lanes::FAR, ab: Lanes::ZERO, ac: Lanes::ZERO },
+        way: Corners::ZERO,
+        item: [NOTHING; 4],
+    };
+
+    /// Squared distances of the four triangles from a point at a share of their way: to the plane where it lies over the
+    /// inside, else to the nearest side.
     #[inline]
-    fn distances(&self, p: &Lanes) -> Vec4 {
-        let ap = p.less(&self.a, Vec4::ONE);
-        let (ab, ac) = (&self.ab, &self.ac);
+    fn distances(&self, p: &Lanes, share: Vec4) -> Vec4 {
+        let at = |start: &Lanes, way: &Lanes| start.plus(way, share);
+        let ap = p.less(&at(&self.start.a, &self.way.a), Vec4::ONE);
+        let (ab, ac) = (&at(&self.start.ab, &self.way.ab), &at(&self.start.ac, &self.way.ac));
         let (aa, bb, cross) = (ab.dot(ab), ac.dot(ac), ab.dot(ac));
         let (d1, d2) = (ap.dot(ab), ap.dot(ac));
         let area = aa * bb - cross * cross;
@@ -129,8 +160,8 @@ impl Bvh4 {
         me as u32
     }
 
-    /// Takes new corners for all triangles.
-    pub fn refit(&mut self, corners_of: impl Fn(u32) -> [DVec3; 3]) {
+    /// Takes new corners for all triangles: at the start of their way and at its end.
+    pub fn refit(&mut self, corners_of: impl Fn(u32) -> [[DVec3; 3]; 2]) {
         for i in (0..self.nodes.len()).rev() {
             for k in 0..4 {
                 let child = self.nodes[i].child[k];
@@ -144,11 +175,10 @@ impl Bvh4 {
                         if leaf.item[k] == NOTHING {
                             continue;
                         }
-                        let [a, b, c] = corners_of(leaf.item[k]);
-                        around = around.with(a).with(b).with(c);
-                        leaf.a.set(k, a);
-                        leaf.ab.set(k, b - a);
-                        leaf.ac.set(k, c - a);
+                        let [start, end] = corners_of(leaf.item[k]);
+                        around = start.into_iter().chain(end).fold(around, |around, p| around.with(p));
+                        leaf.start.set(k, start);
+                        leaf.way.set(k, [0, 1, 2].map(|i| end[i] - start[i]));
                     }
                     (around.lo.as_vec3().to_array(), around.hi.as_vec3().to_array())
                 } else {
@@ -174,14 +204,16 @@ impl Bvh4 {
         f64::from((x * x + y * y + z * z).min_element()) > limit
     }
 
-    /// Calls `visit(triangle, limit)` for those that may be nearer than `√limit` to `p`; it returns the new limit.
+    /// Calls `visit(triangle, limit)` for those that may be nearer than `√limit` to `p` at a `share` of their way; it returns
+    /// the new limit.
     #[inline]
-    pub fn nearest(&self, p: DVec3, mut limit: f64, mut visit: impl FnMut(u32, f64) -> f64) {
+    pub fn nearest(&self, p: DVec3, share: f64, mut limit: f64, mut visit: impl FnMut(u32, f64) -> f64) {
         if self.nodes.is_empty() {
             return;
         }
         let q = p.as_vec3();
         let at = Lanes([Vec4::splat(q.x), Vec4::splat(q.y), Vec4::splat(q.z)]);
+        let share = Vec4::splat(share as f32);
         // A level leaves at most three behind, and ten levels hold more than a million triangles.
         let mut stack = [(0u32, 0.0f32); DEEP];
         let mut top = 1;
@@ -193,7 +225,7 @@ impl Bvh4 {
             }
             if index & LEAF != 0 {
                 let leaf = &self.leaves[(index & !LEAF) as usize];
-                let mut d = leaf.distances(&at).to_array();
+                let mut d = leaf.distances(&at, share).to_array();
                 // The nearest first: mostly the others are then out of reach.
                 loop {
                     let k = if d[0] <= d[1] { 0 } else { 1 };
@@ -265,10 +297,17 @@ mod tests {
                 })
                 .collect();
             let mut quads = Bvh4::new(&shapes.iter().map(|s| (s[0] + s[1] + s[2]) / 3.0).collect::<Vec<_>>());
-            let way = r.vector() * 0.2;
-            let moved: Vec<[DVec3; 3]> = shapes.iter().map(|s| s.map(|p| p + way)).collect();
-            quads.refit(|i| moved[i as usize]);
-            for _ in 0..200 {
+            let ways: Vec<DVec3> = (0..3 * count).map(|_| r.vector() * 0.2).collect();
+            let at = |share: f64| -> Vec<[DVec3; 3]> {
+                let corners =
+                    |(i, s): (usize, &[DVec3; 3])| [0, 1, 2].map(|k| s[k] + ways[3 * i + k] * share);
+                shapes.iter().enumerate().map(corners).collect()
+            };
+            let (start, end) = (at(1.0), at(3.0));
+            quads.refit(|i| [start[i as usize], end[i as usize]]);
+            for look in 0..200 {
+                let share = f64::from(look % 5) / 4.0;
+                let moved = at(1.0 + 2.0 * share);
                 let p = r.vector();
                 let radius = 0.5;
                 let distance = |i: usize| {
@@ -277,7 +316,7 @@ mod tests {
                     (a * w[0] + b * w[1] + c * w[2]).distance(p)
                 };
                 let mut best = None;
-                quads.nearest(p, radius * radius, |i, limit| {
+                quads.nearest(p, share, radius * radius, |i, limit| {
                     let d = distance(i as usize).powi(2);
                     if d < limit {
                         best = Some(i as usize);

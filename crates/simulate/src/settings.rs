@@ -49,7 +49,7 @@ pub struct Settings {
     /// kg/m³; 1.2 is air at 20 °C, 0 switches air off.
     pub air_density: f64,
     /// Newton stops when the vertices move less in an iteration, on (root-mean-square) average, m. What is left is pressure
-    /// that no one exerts: a hundredth of a millimetre is 30 Pa on a body, about what cloth really presses with, and friction
+    /// that no one exerts: a fiftieth of a millimetre is 60 Pa on a body, about what cloth really presses with, and friction
     /// in the next step is limited by it. Cloth that moves little is solved more tightly still.
     pub tolerance_m: f64,
     /// Newton iterations before the step is taken as it is, or retried. Most steps need two or three; those that take more
@@ -104,7 +104,7 @@ impl Default for Settings {
             wind: DVec3::ZERO,
             carried_air: 0.8,
             air_density: 1.2,
-            tolerance_m: 1e-5,
+            tolerance_m: 2e-5,
             max_newton: 40,
             retry_m: 0.015,
             linear_tolerance: 0.01,

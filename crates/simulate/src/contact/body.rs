@@ -31,7 +31,10 @@ pub struct BodySurface {
     pub start: Vec<DVec3>,
     /// At its end.
     pub end: Vec<DVec3>,
-    normals: Vec<DVec3>,
+    /// Smooth normals of welded vertices at the start and the end of the motion; between them they go straight.
+    normals: [Vec<DVec3>; 2],
+    /// Share of the motion at the end of the substep.
+    share: f64,
     /// One tree per limb, and the triangles in it.
     trees: Vec<(Bvh4, Vec<u32>)>,
     /// Corners that lie between limbs.
@@ -72,13 +75,14 @@ impl BodySurface {
             from: now.clone(),
             to: now.clone(),
             start: now.clone(),
-            normals: vec![DVec3::ZERO; now.len()],
+            normals: [vec![DVec3::ZERO; now.len()], vec![DVec3::ZERO; now.len()]],
+            share: 1.0,
             end: now,
             trees,
             border,
             skinned,
         };
-        surface.advance(0.0, 1.0);
+        surface.stand();
         surface
     }
 
@@ -90,42 +94,64 @@ impl BodySurface {
     /// Begins a motion from where it is to `bones`.
     pub fn begin(&mut self, bones: &[Affine3A]) {
         std::mem::swap(&mut self.from, &mut self.to);
+        self.normals.swap(0, 1);
         self.body.skin.skin_positions(&self.body.mesh.positions, bones, &mut self.skinned);
         for (to, s) in self.to.iter_mut().zip(&self.skinned) {
             *to = s.as_dvec3();
         }
+        self.face();
+        self.refit();
     }
 
     /// Puts it at `bones` at once, without motion.
     pub fn place(&mut self, bones: &[Affine3A]) {
         self.begin(bones);
+        self.stand();
+    }
+
+    /// Ends all motion where it would lead.
+    fn stand(&mut self) {
         self.from.copy_from_slice(&self.to);
+        self.face();
+        let [before, after] = &mut self.normals;
+        before.copy_from_slice(after);
+        self.refit();
         self.advance(0.0, 1.0);
     }
 
     /// A substep from share `a` of the motion to share `b`.
     pub fn advance(&mut self, a: f64, b: f64) {
+        self.share = b;
         for i in 0..self.from.len() {
             let d = self.to[i] - self.from[i];
             self.start[i] = self.from[i] + d * a;
             self.end[i] = self.from[i] + d * b;
         }
-        self.normals.fill(DVec3::ZERO);
+    }
+
+    /// Finds the normals at the end of the motion.
+    fn face(&mut self) {
+        let normals = &mut self.normals[1];
+        normals.fill(DVec3::ZERO);
         for t in &self.body.mesh.triangles {
-            let [p, q, r] = t.map(|i| self.end[i as usize]);
+            let [p, q, r] = t.map(|i| self.to[i as usize]);
             let n = (q - p).cross(r - p);
             for &i in t {
-                self.normals[self.weld[i as usize] as usize] += n;
+                normals[self.weld[i as usize] as usize] += n;
             }
         }
-        for n in &mut self.normals {
+        for n in normals {
             *n = n.normalize_or_zero();
         }
-        let (triangles, end) = (&self.body.mesh.triangles, &self.end);
+    }
+
+    /// Lets the trees hold the whole motion.
+    fn refit(&mut self) {
+        let (triangles, from, to) = (&self.body.mesh.triangles, &self.from, &self.to);
         for (tree, own) in &mut self.trees {
             tree.refit(|k| {
                 let t = triangles[own[k as usize] as usize];
-                [end[t[0] as usize], end[t[1] as usize], end[t[2] as usize]]
+                [from, to].map(|x| t.map(|i| x[i as usize]))
             });
         }
     }
@@ -194,7 +220,7 @@ impl BodySurface {
             limit = test(t, limit);
         }
         let (tree, own) = &self.trees[part];
-        tree.nearest(p, limit, |k, limit| test(own[k as usize], limit));
+        tree.nearest(p, self.share, limit, |k, limit| test(own[k as usize], limit));
         let (triangle, weights, point) = best?;
         Some(self.surface_point(triangle, weights, point))
     }
@@ -212,8 +238,12 @@ impl BodySurface {
 
     fn surface_point(&self, triangle: u32, weights: [f64; 3], point: DVec3) -> Nearest {
         let t = self.body.mesh.triangles[triangle as usize];
-        let smooth: DVec3 =
-            (0..3).map(|k| self.normals[self.weld[t[k] as usize] as usize] * weights[k]).sum();
+        let [before, after] = &self.normals;
+        let corner = |k: usize| {
+            let v = self.weld[t[k] as usize] as usize;
+            before[v].lerp(after[v], self.share) * weights[k]
+        };
+        let smooth: DVec3 = (0..3).map(corner).sum();
         let normal = smooth.try_normalize().unwrap_or_else(|| {
             let [a, b, c] = t.map(|i| self.end[i as usize]);
             (b - a).cross(c - a).normalize_or_zero()
