@@ -26,6 +26,10 @@ pub fn ending(name: &str) -> String {
 
 /// Whether the user meant a file rather than a built-in name.
 pub fn is_file(name: &str) -> bool {
+    let of_a_set = name.split_once('/').is_some_and(|(set, _)| builtin::motions::set(set).is_some());
+    if of_a_set && !Path::new(name).exists() {
+        return false;
+    }
     name.contains(['/', '\\'])
         || !ending(name).is_empty() && ending(name).parse::<u32>().is_err()
         || Path::new(name).exists()
@@ -142,6 +146,11 @@ pub fn file_onto(motion: Motion, body: &Body) -> Result<Motion> {
 /// Motions on the skeleton they come with.
 pub fn raw_motions(name: &str) -> Result<Vec<Motion>> {
     let path = Path::new(name);
+    if let Some(clips) = builtin::motions::set(name).filter(|_| !path.exists()) {
+        let mannequin = builtin::body("mannequin:female")?;
+        let made = clips.iter().map(|clip| builtin::motion(clip, &mannequin.skeleton));
+        return Ok(made.collect::<Result<_, _>>()?);
+    }
     if path.is_dir() {
         let mut files: Vec<PathBuf> = std::fs::read_dir(path)
             .map_err(|e| Error::io(path, e))?
@@ -150,7 +159,11 @@ pub fn raw_motions(name: &str) -> Result<Vec<Motion>> {
             .collect();
         files.sort();
         if files.is_empty() {
-            return Err(BadRequest(format!("{name}: the folder holds no .bvh files")).into());
+            let or = match builtin::motions::set(name) {
+                Some(_) => "; the built-in set of that name can be had where no such folder is",
+                None => "",
+            };
+            return Err(BadRequest(format!("{name}: the folder holds no .bvh files{or}")).into());
         }
         let mut all = Vec::new();
         for file in files {

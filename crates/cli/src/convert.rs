@@ -158,6 +158,9 @@ fn kind(args: &Args) -> Result<Kind> {
             other => Err(BadRequest(format!("{}: `.{other}` is not read here", args.input)).into()),
         };
     }
+    if args.input.contains('/') {
+        return Ok(Kind::Motion);
+    }
     let family = args.input.split(':').next();
     match builtin::list().iter().find(|e| e.name.split(':').next() == family).map(|e| e.kind) {
         Some("body") => Ok(Kind::Body),

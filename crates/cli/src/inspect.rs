@@ -81,6 +81,13 @@ fn look(name: &str) -> Result<(Value, String)> {
 }
 
 fn built_in(name: &str) -> Result<(Value, String)> {
+    if let Some(clips) = builtin::motions::set(name) {
+        return motion_set(name, &clips);
+    }
+    if name.contains('/') {
+        let skeleton = builtin::body("mannequin:female")?.skeleton;
+        return Ok(motion(name, Loaded::clean(builtin::motion(name, &skeleton)?)));
+    }
     let family = name.split(':').next().unwrap_or(name);
     let kind = builtin::list().iter().find(|e| e.name.split(':').next() == Some(family)).map(|e| e.kind);
     let mannequin = || builtin::body("mannequin:female");
@@ -99,6 +106,20 @@ fn built_in(name: &str) -> Result<(Value, String)> {
             .into());
         }
     })
+}
+
+/// A set of motions: its clips and how long they last.
+fn motion_set(name: &str, clips: &[String]) -> Result<(Value, String)> {
+    let skeleton = builtin::body("mannequin:female")?.skeleton;
+    let (mut rows, mut text, mut total) = (Vec::new(), String::new(), 0.0);
+    for clip in clips {
+        let motion = builtin::motion(clip, &skeleton)?;
+        total += motion.duration_secs();
+        rows.push(json!({"name": clip, "seconds": motion.duration_secs()}));
+        text.push_str(&format!("  {clip:40} {:5.1} s\n", motion.duration_secs()));
+    }
+    let value = json!({"kind": "motion set", "name": name, "clips": rows, "seconds": total, "problems": []});
+    Ok((value, format!("{name}: {} motions, {:.1} minutes\n{text}", clips.len(), total / 60.0)))
 }
 
 fn gltf(name: &str) -> Result<(Value, String)> {

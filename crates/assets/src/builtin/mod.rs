@@ -11,7 +11,7 @@ use proportions::Proportions;
 /// A built-in asset for a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// `body`, `garment`, `motion` or `fabric`.
+    /// `body`, `garment`, `motion`, `motion set` or `fabric`.
     pub kind: &'static str,
     /// What to type.
     pub name: &'static str,
@@ -25,7 +25,13 @@ pub fn list() -> Vec<Entry> {
         [("mannequin:female", "tailor's dummy of an adult woman"), ("mannequin:male", "the same of a man")]
             .map(|(name, about)| Entry { kind: "body", name, about });
     let fabrics = Fabric::BUILT_IN.map(|(name, about)| Entry { kind: "fabric", name, about });
-    bodies.into_iter().chain(wardrobe::list()).chain(motions::list()).chain(fabrics).collect()
+    bodies
+        .into_iter()
+        .chain(wardrobe::list())
+        .chain(motions::list())
+        .chain(motions::sets())
+        .chain(fabrics)
+        .collect()
 }
 
 /// A body by name: `mannequin:female`, `mannequin:male`.

@@ -1,6 +1,6 @@
 //! Footfalls: where and when each foot is planted, and how it travels between.
 
-use super::gait::{self, Style, Swing, shape};
+use super::gait::{self, Swing, shape};
 use super::legs::{Foot, Leg};
 use super::path::{Travel, hermite, ramp};
 use glam::{DQuat, DVec3};
@@ -27,6 +27,8 @@ pub(super) struct Stance {
     pub off_pitch: f64,
     /// The way of the foot in the swing before this stance.
     pub swing: Swing,
+    /// Whether the foot turns on its ball as the root turns; `at` is then the ball's place.
+    pub pivots: bool,
 }
 
 impl Stance {
@@ -43,6 +45,7 @@ impl Stance {
             strike_pitch: 0.0,
             off_pitch: 0.0,
             swing: Swing::default(),
+            pivots: false,
         }
     }
 
@@ -59,8 +62,14 @@ impl Stance {
         }
     }
 
-    fn foot(&self, leg: &Leg, t: f64) -> Foot {
-        leg.planted(self.at, self.heading, self.pitch(t))
+    fn foot(&self, leg: &Leg, on: &Ground, t: f64) -> Foot {
+        let pitch = self.pitch(t) + on.travel.sample(on.heels, t);
+        if !self.pivots {
+            return leg.planted(self.at, self.heading, pitch);
+        }
+        let heading = self.heading + on.travel.sample(&on.travel.heading, t);
+        let ball = DVec3::new(leg.ball.x, 0.0, leg.ball.z);
+        leg.planted(self.at - DQuat::from_rotation_y(heading) * ball, heading, pitch)
     }
 }
 
@@ -82,8 +91,7 @@ pub(super) fn footfalls(travel: &Travel, leg: &Leg) -> Vec<Stance> {
 
 /// A stance from `strike` to `off` in step with the travel.
 pub(super) fn step(travel: &Travel, leg: &Leg, strike: f64, off: f64) -> Stance {
-    let (v, r) = (travel.sample(&travel.speed, strike), travel.sample(&travel.running, strike));
-    let style = Style::at(v, r);
+    let style = travel.style(strike);
     let over = strike + style.over * (off - strike);
     let heading = travel.sample(&travel.heading, over);
     let place = travel.sample(&travel.place, over);
@@ -99,30 +107,37 @@ pub(super) fn step(travel: &Travel, leg: &Leg, strike: f64, off: f64) -> Stance 
         strike_pitch: style.strike_pitch,
         off_pitch: style.off_pitch,
         swing: style.swing,
+        pivots: false,
     }
+}
+
+/// What stances are laid over: the travel, and how far the toes of the foot are held up (negative: the heel).
+pub(super) struct Ground<'a> {
+    pub travel: &'a Travel,
+    pub heels: &'a [f64],
 }
 
 /// The foot at a time: planted, or swinging between the stances around it; and how free it is to be moved:
 /// 0 on the ground, 1 amid the swing.
-pub(super) fn foot_at(leg: &Leg, stances: &[Stance], t: f64) -> (Foot, f64) {
+pub(super) fn foot_at(leg: &Leg, stances: &[Stance], on: &Ground, t: f64) -> (Foot, f64) {
     let next = stances.partition_point(|s| s.strike <= t);
     let Some(before) = next.checked_sub(1).map(|i| &stances[i]) else {
-        return (stances[0].foot(leg, stances[0].strike), 0.0);
+        return (stances[0].foot(leg, on, stances[0].strike), 0.0);
     };
     if t <= before.off {
-        return (before.foot(leg, t), 0.0);
+        return (before.foot(leg, on, t), 0.0);
     }
-    let Some(after) = stances.get(next) else { return (before.foot(leg, before.off), 0.0) };
+    let Some(after) = stances.get(next) else { return (before.foot(leg, on, before.off), 0.0) };
     let u = (t - before.off) / (after.strike - before.off);
-    (swing(leg, before, after, u), ramp(u / 0.15) * ramp((1.0 - u) / 0.15))
+    (swing(leg, on, before, after, u), ramp(u / 0.15) * ramp((1.0 - u) / 0.15))
 }
 
 /// Travel through the air with the place and speed that the stances at both ends ask for.
-fn swing(leg: &Leg, before: &Stance, after: &Stance, u: f64) -> Foot {
+fn swing(leg: &Leg, on: &Ground, before: &Stance, after: &Stance, u: f64) -> Foot {
     const H: f64 = 1e-4;
     let span = after.strike - before.off;
-    let (a0, a1) = (before.foot(leg, before.off - H), before.foot(leg, before.off));
-    let (b0, b1) = (after.foot(leg, after.strike), after.foot(leg, after.strike + H));
+    let (a0, a1) = (before.foot(leg, on, before.off - H), before.foot(leg, on, before.off));
+    let (b0, b1) = (after.foot(leg, on, after.strike), after.foot(leg, on, after.strike + H));
     let per = span / H;
     let way = after.at - before.at;
     let forward = DVec3::new(way.x, 0.0, way.z).normalize_or_zero();
@@ -136,6 +151,6 @@ fn swing(leg: &Leg, before: &Stance, after: &Stance, u: f64) -> Foot {
     let left = hermite((u / BENT).min(1.0), a1.toes, (a1.toes - a0.toes) * per * BENT, 0.0, 0.0);
     let landing = hermite(((1.0 - u) / BENT).min(1.0), b0.toes, (b0.toes - b1.toes) * per * BENT, 0.0, 0.0);
     let toes = left + landing;
-    let heading = before.heading + (after.heading - before.heading) * ramp(u);
+    let heading = a1.heading + (b0.heading - a1.heading) * ramp(u);
     Foot { ankle, heading, pitch, toes }
 }

@@ -1,6 +1,6 @@
 //! From a plan (travel, footfalls, extra movements of the trunk) to poses.
 
-use super::feet::{Stance, foot_at};
+use super::feet::{Ground, Stance, foot_at};
 use super::gait::{self, Style, wave};
 use super::legs::{Foot, Leg};
 use super::path::{RATE, ROOM, Travel, envelope, smoothed};
@@ -10,38 +10,81 @@ use glam::{DQuat, DVec3};
 /// Air under the sole of a swinging foot, metres (Winter 1992 measured 1.3 cm under the toes).
 const CLEARANCE: f64 = 0.012;
 
+/// The same under a foot that is held.
+const HELD_CLEARANCE: f64 = 0.03;
+
 /// Movements on top of the gait, per sample of the travel; radians and metres.
 #[derive(Clone, Debug)]
 pub(super) struct Extra {
     /// Of the root: down (negative) or up, and forward in the heading's frame.
     pub rise: Vec<f64>,
     pub forward: Vec<f64>,
-    /// Of the trunk over the pelvis: turned left, bent forward.
+    /// The same to the left.
+    pub aside: Vec<f64>,
+    /// Of the trunk over the pelvis: turned left, bent forward, bent to the left.
     pub twist: Vec<f64>,
     pub bend: Vec<f64>,
-    /// Of the pelvis itself: turned left, tilted forward.
+    pub side_bend: Vec<f64>,
+    /// Of the pelvis itself: turned left, tilted forward, its left side raised.
     pub pelvis_twist: Vec<f64>,
     pub pelvis_tilt: Vec<f64>,
+    pub pelvis_list: Vec<f64>,
     /// Of both arms: forward, and away from the body.
     pub arms_forward: Vec<f64>,
     pub arms_out: Vec<f64>,
     pub elbows: Vec<f64>,
+    /// Of the left arm and of the right one, on top of both.
+    pub arm_forward: [Vec<f64>; 2],
+    pub arm_out: [Vec<f64>; 2],
+    /// Toes of a standing foot up (negative: its heel), left and right.
+    pub heels: [Vec<f64>; 2],
+    /// Legs that are held from the hip, left and right.
+    pub legs: [HeldLeg; 2],
+}
+
+/// A leg that does what its joints are told instead of reaching for the ground.
+#[derive(Clone, Debug)]
+pub(super) struct HeldLeg {
+    /// 0 reaches for its footfalls, 1 is held.
+    pub share: Vec<f64>,
+    /// Of the thigh against the pelvis: forward, outward, turned outward.
+    pub flex: Vec<f64>,
+    pub out: Vec<f64>,
+    pub turn: Vec<f64>,
+    /// Knee from straight; foot pointed.
+    pub knee: Vec<f64>,
+    pub point: Vec<f64>,
 }
 
 impl Extra {
     /// None.
     pub fn none(travel: &Travel) -> Self {
         let zero = || vec![0.0; travel.len()];
+        let leg = || HeldLeg {
+            share: zero(),
+            flex: zero(),
+            out: zero(),
+            turn: zero(),
+            knee: zero(),
+            point: zero(),
+        };
         Self {
             rise: zero(),
             forward: zero(),
+            aside: zero(),
             twist: zero(),
             bend: zero(),
+            side_bend: zero(),
             pelvis_twist: zero(),
             pelvis_tilt: zero(),
+            pelvis_list: zero(),
             arms_forward: zero(),
             arms_out: zero(),
             elbows: zero(),
+            arm_forward: [zero(), zero()],
+            arm_out: [zero(), zero()],
+            heels: [zero(), zero()],
+            legs: [leg(), leg()],
         }
     }
 }
@@ -95,18 +138,30 @@ impl<'a> Figure<'a> {
         let n = travel.len();
         // Arms and trunk do not settle as fast as the root can be stopped.
         let speed = smoothed(&travel.speed, 0.12);
-        let styles: Vec<Style> = (0..n).map(|i| Style::at(speed[i], travel.running[i])).collect();
-        let turning: Vec<f64> = (0..n)
-            .map(|i| {
-                let (a, b) = (i.saturating_sub(1), (i + 1).min(n - 1));
-                (travel.heading[b] - travel.heading[a]) / ((b - a) as f64 / RATE)
-            })
+        let styles: Vec<Style> = (0..n)
+            .map(|i| Style::at(speed[i], travel.running[i]).going(travel.ahead[i], travel.aside[i]))
             .collect();
-        let turning = smoothed(&turning, 0.12);
+        // Sideways acceleration over speed: how fast the way turns, not the root.
+        let turning = if travel.aside.iter().all(|v| *v == 0.0) {
+            let turning: Vec<f64> = (0..n)
+                .map(|i| {
+                    let (a, b) = (i.saturating_sub(1), (i + 1).min(n - 1));
+                    (travel.heading[b] - travel.heading[a]) / ((b - a) as f64 / RATE)
+                })
+                .collect();
+            smoothed(&turning, 0.12)
+        } else {
+            vec![0.0; n]
+        };
 
         let length = self.legs[0].length();
         let mut feet: Vec<[(Foot, f64); 2]> = (0..n)
-            .map(|i| [0, 1].map(|k| foot_at(&self.legs[k], &plan.stances[k], travel.time(i))))
+            .map(|i| {
+                [0, 1].map(|k| {
+                    let on = Ground { travel, heels: &plan.extra.heels[k] };
+                    foot_at(&self.legs[k], &plan.stances[k], &on, travel.time(i))
+                })
+            })
             .collect();
 
         // The root without its height, then the height the gait asks for, then what the legs can reach.
@@ -121,17 +176,20 @@ impl<'a> Figure<'a> {
                 let roll = -0.5 * (travel.speed[i] * turning[i] / 9.81).atan();
                 let rotation = facing
                     * DQuat::from_rotation_y(yaw)
-                    * DQuat::from_rotation_z(list + roll)
+                    * DQuat::from_rotation_z(list + roll + plan.extra.pelvis_list[i])
                     * DQuat::from_rotation_x(s.pelvis_tilt + plan.extra.pelvis_tilt[i]);
                 let knee = self.legs[0].length_at(s.knee);
                 let base = self.legs[0].ankle.y + knee - self.legs[0].hip.y;
                 let bob =
                     s.bob * length * (wave(2.0 * (phase - s.bob_phase)) - wave(2.0 * (middle - s.bob_phase)));
                 let height = base + bob + plan.extra.rise[i];
-                let aside = facing * DVec3::new(sway, height, plan.extra.forward[i]);
+                let aside = facing * DVec3::new(sway + plan.extra.aside[i], height, plan.extra.forward[i]);
                 (travel.place[i] + aside, rotation)
             })
             .collect();
+        for k in 0..2 {
+            self.hold(&plan.extra.legs[k], k, &roots, &mut feet);
+        }
         self.clear_of_ground(&mut feet);
         let longest: Vec<f64> = styles.iter().map(|s| s.stretch * length).collect();
         self.within_reach(&longest, &mut roots, &mut feet);
@@ -142,6 +200,36 @@ impl<'a> Figure<'a> {
             .map(|i| self.pose(plan, i, &styles[i], turning[i], roots[i], &feet[i].map(|f| f.0)))
             .collect();
         Motion::new(name, RATE, self.skeleton.clone(), poses)
+    }
+
+    /// Takes the foot of a held leg to where hip and knee carry it, and no deeper than the ground.
+    fn hold(&self, held: &HeldLeg, k: usize, roots: &[(DVec3, DQuat)], feet: &mut [[(Foot, f64); 2]]) {
+        if held.share.iter().all(|s| *s == 0.0) {
+            return;
+        }
+        let leg = &self.legs[k];
+        let mut lack = vec![0.0; feet.len()];
+        for (i, feet) in feet.iter_mut().enumerate() {
+            let share = held.share[i];
+            if share == 0.0 {
+                continue;
+            }
+            let (place, pelvis) = roots[i];
+            let [thigh, shank, foot] = held.told(i, leg, pelvis);
+            let ankle = place + pelvis * leg.hip + thigh * leg.thigh + shank * leg.shank;
+            let pitch = (foot * DVec3::Z).y.clamp(-1.0, 1.0).asin();
+            let at = &mut feet[k].0;
+            at.ankle = at.ankle.lerp(ankle, share);
+            at.pitch += share * (pitch - at.pitch);
+            at.toes *= 1.0 - share;
+            let turned = DQuat::from_rotation_y(at.heading) * DQuat::from_rotation_x(-at.pitch);
+            let low = leg.lowest(at).min(leg.lowest_turned(at.ankle.y, turned.slerp(foot, share)));
+            lack[i] = (HELD_CLEARANCE * share - low).max(0.0);
+        }
+        for (feet, by) in feet.iter_mut().zip(envelope(&lack, 0.05)) {
+            let (foot, free) = &mut feet[k];
+            foot.ankle.y += by * *free;
+        }
     }
 
     /// Lifts swinging feet where their soles would come too near the ground.
@@ -213,11 +301,21 @@ impl<'a> Figure<'a> {
             pose.locals[joint].rotation = rotation.normalize().as_quat();
         };
 
-        for (leg, foot) in self.legs.iter().zip(feet) {
+        for ((leg, foot), held) in self.legs.iter().zip(feet).zip(&plan.extra.legs) {
             let hip = place + pelvis * leg.hip;
             let (_, pelvis_yaw) = twist_about_y(pelvis);
             let knee_heading = pelvis_yaw + 0.6 * wrap(foot.heading - pelvis_yaw);
-            let p = leg.reach(hip, foot, knee_heading);
+            let mut across = DQuat::from_rotation_y(knee_heading) * DVec3::X;
+            let share = held.share[i];
+            let told = held.told(i, leg, pelvis);
+            if share > 0.0 {
+                across = across.lerp(told[0] * DVec3::X, share);
+            }
+            let mut p = leg.reach(hip, foot, across);
+            if share > 0.0 {
+                p.foot = p.foot.slerp(told[2], share);
+                p.toes = p.toes.slerp(told[2], share);
+            }
             let [h, k, a, b] = leg.joints;
             set(h, pelvis.inverse() * p.thigh);
             set(k, p.thigh.inverse() * p.shank);
@@ -230,7 +328,7 @@ impl<'a> Figure<'a> {
         let twist = plan.extra.twist[i];
         let chest = facing
             * DQuat::from_rotation_y(s.shoulder_yaw * wave(phase) + twist)
-            * DQuat::from_rotation_z(roll)
+            * DQuat::from_rotation_z(roll - plan.extra.side_bend[i])
             * DQuat::from_rotation_x(s.lean + plan.extra.bend[i]);
         let mut below = pelvis;
         for (joint, share) in self.spine.into_iter().zip([0.3, 0.65, 1.0]) {
@@ -239,7 +337,9 @@ impl<'a> Figure<'a> {
             below = here;
         }
         let ahead = travel.sample(&travel.heading, travel.time(i) + 0.25);
-        let head = DQuat::from_rotation_y(heading + 0.6 * (ahead - heading) + 0.8 * twist)
+        let look = glance(0.6 * (ahead - heading) + 0.8 * twist);
+        let head = DQuat::from_rotation_y(heading + look)
+            * DQuat::from_rotation_z(-0.4 * plan.extra.side_bend[i])
             * DQuat::from_rotation_x(0.3 * (s.lean + plan.extra.bend[i]));
         for (joint, share) in self.neck.into_iter().zip([0.35, 0.7, 1.0]) {
             let here = chest.slerp(head, share);
@@ -247,10 +347,12 @@ impl<'a> Figure<'a> {
             below = here;
         }
 
-        for ([shoulder, elbow, _wrist], side) in self.arms.into_iter().zip([1.0, -1.0]) {
+        for (k, [shoulder, elbow, _wrist]) in self.arms.into_iter().enumerate() {
+            let side = self.legs[k].side;
             let swing = wave(phase) * -side;
-            let flex = s.arm_mean + s.arm_swing * swing + plan.extra.arms_forward[i];
-            let out = 11f64.to_radians() + plan.extra.arms_out[i];
+            let extra = &plan.extra;
+            let flex = s.arm_mean + s.arm_swing * swing + extra.arms_forward[i] + extra.arm_forward[k][i];
+            let out = 11f64.to_radians() + extra.arms_out[i] + extra.arm_out[k][i];
             let upper = self.skeleton.joints[elbow].rest.translation.as_dvec3().normalize();
             let hang = upper.y.atan2(upper.x * side) + std::f64::consts::FRAC_PI_2;
             set(
@@ -259,13 +361,25 @@ impl<'a> Figure<'a> {
                     * DQuat::from_rotation_z(side * (out - hang))
                     * DQuat::from_axis_angle(upper, -side * 0.2),
             );
-            let bend = s.elbow + s.elbow_swing * swing + plan.extra.elbows[i];
+            let bend = s.elbow + s.elbow_swing * swing + extra.elbows[i];
             set(elbow, DQuat::from_axis_angle(upper.cross(DVec3::Z).normalize(), bend));
         }
 
         let translation = place.as_vec3();
         pose.locals[self.root] = Transform { rotation: pelvis.normalize().as_quat(), translation };
         pose
+    }
+}
+
+impl HeldLeg {
+    /// Thigh, shank and foot as told at sample `i`.
+    fn told(&self, i: usize, leg: &Leg, pelvis: DQuat) -> [DQuat; 3] {
+        let thigh = pelvis
+            * DQuat::from_rotation_x(-self.flex[i])
+            * DQuat::from_rotation_z(leg.side * self.out[i])
+            * DQuat::from_rotation_y(leg.side * self.turn[i]);
+        let shank = thigh * DQuat::from_rotation_x(self.knee[i]);
+        [thigh, shank, shank * DQuat::from_rotation_x(self.point[i])]
     }
 }
 
@@ -295,6 +409,15 @@ fn twist_about_y(q: DQuat) -> (DQuat, f64) {
     let forward = q * DVec3::Z;
     let angle = forward.x.atan2(forward.z);
     (DQuat::from_rotation_y(angle), angle)
+}
+
+/// A turn of the head against the way the root faces, held under 50 degrees.
+fn glance(angle: f64) -> f64 {
+    let (free, more) = (30f64.to_radians(), 20f64.to_radians());
+    if angle.abs() <= free {
+        return angle;
+    }
+    angle.signum() * (free + more * ((angle.abs() - free) / more).tanh())
 }
 
 /// An angle brought within half a turn of zero.

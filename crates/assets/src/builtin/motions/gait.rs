@@ -149,6 +149,40 @@ impl Style {
         Self::standing().blended(&walk.blended(&run, running), moving)
     }
 
+    /// The same not straight ahead: `ahead` 1 is, −1 goes backwards, 0 sideways with `aside` m/s to the left.
+    pub fn going(&self, ahead: f64, aside: f64) -> Self {
+        if ahead == 1.0 && aside == 0.0 {
+            return *self;
+        }
+        let d = f64::to_radians;
+        // Backwards and sideways the ball lands first, the foot is lifted straight, and the pelvis does not lead.
+        let back = Self {
+            strike_pitch: d(-14.0),
+            off_pitch: d(-16.0),
+            flat: 0.25,
+            rise: 0.75,
+            over: 0.52,
+            pelvis_yaw: -0.6 * self.pelvis_yaw,
+            lean: d(-1.0),
+            arm_swing: 0.5 * self.arm_swing,
+            swing: Swing { up: [0.07, 0.0, 0.0, 0.0], ..Swing::default() },
+            ..*self
+        };
+        let sideways = Self {
+            strike_pitch: d(-8.0),
+            pelvis_yaw: 0.0,
+            shoulder_yaw: 0.0,
+            over: 0.5,
+            arm_swing: 0.2 * self.arm_swing,
+            ..back
+        };
+        let toward = if ahead > 0.0 { self } else { &back };
+        let mut style = sideways.blended(toward, super::path::ramp(ahead.abs()));
+        // Feet open and close instead of crossing.
+        style.half_width = style.half_width.max(0.05 + 0.20 * aside.abs());
+        style
+    }
+
     /// Straight-line blend.
     pub fn blended(&self, other: &Self, t: f64) -> Self {
         let m = |a: f64, b: f64| a + (b - a) * t;

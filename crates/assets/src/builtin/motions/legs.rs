@@ -108,14 +108,22 @@ impl Leg {
             .fold(f64::MAX, f64::min)
     }
 
-    /// Thigh and shank that carry the hip to the foot's ankle, the knee bending in the plane that faces `knee_heading`.
-    pub fn reach(&self, hip: DVec3, foot: &Foot, knee_heading: f64) -> LegPose {
+    /// Height of the lowest point of a straight foot's sole, its ankle at height `y`.
+    pub fn lowest_turned(&self, y: f64, foot: DQuat) -> f64 {
+        let ball = DVec3::new(self.ball.x, 0.0, self.ball.z);
+        [self.heel, ball, ball * 1.55]
+            .into_iter()
+            .map(|p| y + (foot * (p - self.ankle)).y)
+            .fold(f64::MAX, f64::min)
+    }
+
+    /// Thigh and shank that carry the hip to the foot's ankle, the knee bending about `across`.
+    pub fn reach(&self, hip: DVec3, foot: &Foot, across: DVec3) -> LegPose {
         let (a, b) = (self.thigh.length(), self.shank.length());
         let line = foot.ankle - hip;
         // Straight legs make the knee's speed infinite; the planner keeps a margin, this is only a guard.
         let c = line.length().clamp((a - b).abs() + 1e-3, 0.9999 * (a + b));
         let down = line.normalize_or(DVec3::NEG_Y);
-        let across = DQuat::from_rotation_y(knee_heading) * DVec3::X;
         let axis = (across - down * across.dot(down)).normalize_or(DVec3::X);
         let forward = down.cross(axis);
         let cos_hip = ((a * a + c * c - b * b) / (2.0 * a * c)).clamp(-1.0, 1.0);

@@ -4,6 +4,7 @@
 //! travel with the rise, sway and turns of human gait, and the legs reach from one to the other.
 
 mod calisthenics;
+mod choreography;
 mod feet;
 mod figure;
 mod gait;
@@ -11,6 +12,7 @@ mod jump;
 mod legs;
 mod path;
 mod stop;
+mod training;
 mod walk;
 
 use super::{Entry, unknown};
@@ -41,9 +43,34 @@ pub fn list() -> Vec<Entry> {
         .collect()
 }
 
+/// Sets of motions: a name that stands for all of a set's clips, which are called `set/clip`.
+pub fn sets() -> Vec<Entry> {
+    [(
+        "training",
+        "ten minutes of range of motion to learn from: gaits, turns, exercises, kicks, jumps, free movement",
+    )]
+    .map(|(name, about)| Entry { kind: "motion set", name, about })
+    .into()
+}
+
+/// The clips of a set, or `None` where no set has the name.
+pub fn set(name: &str) -> Option<Vec<String>> {
+    match name {
+        "training" => Some(training::clips().map(|(clip, _)| format!("training/{clip}")).collect()),
+        _ => None,
+    }
+}
+
 /// A motion by name, for the mannequin's skeleton.
 pub fn motion(name: &str, skeleton: &Skeleton) -> Result<Motion> {
     let figure = Figure::of(skeleton)?;
+    if let Some((set, clip)) = name.split_once('/') {
+        let plan = match set {
+            "training" => training::clips().find(|(name, _)| *name == clip).map(|(_, plan)| plan(&figure)),
+            _ => None,
+        };
+        return figure.motion(name, &plan.ok_or_else(|| unknown("motion", name))?);
+    }
     let (family, value) = match name.split_once(':') {
         Some((family, value)) => (family, Some(value)),
         None => (name, None),

@@ -1,12 +1,40 @@
 //! Travel of the root: speed, heading, place and gait phase over time, sampled finely with room before and after.
 
-use super::gait;
+use super::gait::{self, Style};
 use glam::DVec3;
 
 /// Samples per second of all inner tracks, and of the motions that come out.
 pub(super) const RATE: f64 = 120.0;
 /// Seconds known before the first frame and after the last, so that feet and filters need no special ends.
 pub(super) const ROOM: f64 = 2.0;
+
+/// What a travel is made from, each over time in seconds.
+pub(super) struct Route<'a> {
+    /// Seconds.
+    pub duration: f64,
+    /// Gait cycles at time 0.
+    pub phase: f64,
+    /// Ahead and to the left of where the root faces, metres per second.
+    pub velocity: &'a dyn Fn(f64) -> [f64; 2],
+    /// Radians per second to the left.
+    pub turning: &'a dyn Fn(f64) -> f64,
+    /// 0 walks, 1 runs.
+    pub running: &'a dyn Fn(f64) -> f64,
+    /// Steps per time over those that people take at the speed.
+    pub tempo: &'a dyn Fn(f64) -> f64,
+}
+
+impl Route<'_> {
+    /// Standing.
+    pub const STILL: Self = Self {
+        duration: 0.0,
+        phase: 0.0,
+        velocity: &|_| [0.0; 2],
+        turning: &|_| 0.0,
+        running: &|_| 0.0,
+        tempo: &|_| 1.0,
+    };
+}
 
 /// Travel over ground.
 #[derive(Clone, Debug)]
@@ -15,6 +43,10 @@ pub(super) struct Travel {
     pub duration: f64,
     /// Metres per second.
     pub speed: Vec<f64>,
+    /// The part of it to the left of where the root faces.
+    pub aside: Vec<f64>,
+    /// The way it goes: 1 ahead, −1 backwards, 0 sideways.
+    pub ahead: Vec<f64>,
     /// 0 walks, 1 runs.
     pub running: Vec<f64>,
     /// Radians about +Y, left positive.
@@ -34,24 +66,53 @@ impl Travel {
         turning: impl Fn(f64) -> f64,
         running: impl Fn(f64) -> f64,
     ) -> Self {
-        let n = ((duration + 2.0 * ROOM) * RATE).round() as usize + 1;
+        let velocity = |t: f64| [speed(t), 0.0];
+        Self::along(&Route {
+            duration,
+            phase,
+            velocity: &velocity,
+            turning: &turning,
+            running: &running,
+            ..Route::STILL
+        })
+    }
+
+    /// Integrates a route. At time 0 the root is at the origin, faces +Z, and has the route's phase.
+    pub fn along(route: &Route) -> Self {
+        let n = ((route.duration + 2.0 * ROOM) * RATE).round() as usize + 1;
         let dt = 1.0 / RATE;
         let time = |i: usize| i as f64 * dt - ROOM;
+        let sampled = |track: &dyn Fn(f64) -> f64| (0..n).map(|i| track(time(i))).collect::<Vec<f64>>();
+        let speed = |t: f64| {
+            let [ahead, aside] = (route.velocity)(t);
+            // Plain walks keep their exact speed.
+            if aside == 0.0 && ahead >= 0.0 { ahead } else { ahead.hypot(aside) }
+        };
+        // Without direction when standing, so that it does not flip where speed passes through zero.
+        let ahead = |t: f64| {
+            let [ahead, aside] = (route.velocity)(t);
+            if aside == 0.0 && ahead >= 0.0 { 1.0 } else { ahead / (ahead.hypot(aside) + 0.1) }
+        };
         let mut travel = Self {
-            duration,
-            speed: (0..n).map(|i| speed(time(i))).collect(),
-            running: (0..n).map(|i| running(time(i))).collect(),
+            duration: route.duration,
+            speed: sampled(&speed),
+            aside: sampled(&|t| (route.velocity)(t)[1]),
+            ahead: sampled(&ahead),
+            running: sampled(route.running),
             heading: vec![0.0; n],
             place: vec![DVec3::ZERO; n],
             phase: vec![0.0; n],
         };
         for i in 1..n {
             let middle = 0.5 * (time(i - 1) + time(i));
-            travel.heading[i] = travel.heading[i - 1] + dt * turning(middle);
+            travel.heading[i] = travel.heading[i - 1] + dt * (route.turning)(middle);
             let along = 0.5 * (travel.heading[i - 1] + travel.heading[i]);
-            let v = speed(middle);
-            travel.place[i] = travel.place[i - 1] + dt * v * DVec3::new(along.sin(), 0.0, along.cos());
-            travel.phase[i] = travel.phase[i - 1] + dt * gait::cadence(v, running(middle));
+            let [ahead, aside] = (route.velocity)(middle);
+            let (sin, cos) = along.sin_cos();
+            let step = ahead * DVec3::new(sin, 0.0, cos) + aside * DVec3::new(cos, 0.0, -sin);
+            travel.place[i] = travel.place[i - 1] + dt * step;
+            let cadence = gait::cadence(speed(middle), (route.running)(middle));
+            travel.phase[i] = travel.phase[i - 1] + dt * cadence * (route.tempo)(middle);
         }
         let zero = (ROOM * RATE).round() as usize;
         let (h0, p0, f0) = (travel.heading[zero], travel.place[zero], travel.phase[zero]);
@@ -59,9 +120,15 @@ impl Travel {
         for i in 0..n {
             travel.heading[i] -= h0;
             travel.place[i] = back * (travel.place[i] - p0);
-            travel.phase[i] += phase - f0;
+            travel.phase[i] += route.phase - f0;
         }
         travel
+    }
+
+    /// How the feet go at a time.
+    pub fn style(&self, time: f64) -> Style {
+        let at = |track: &[f64]| self.sample(track, time);
+        Style::at(at(&self.speed), at(&self.running)).going(at(&self.ahead), at(&self.aside))
     }
 
     /// Number of samples.

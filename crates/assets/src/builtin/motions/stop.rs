@@ -40,6 +40,32 @@ pub(super) fn stopping(
     moving: f64,
     more: f64,
 ) -> Plan {
+    planned(figure, speed, running, angle, None, moving, more)
+}
+
+/// Stands, moves off about half a second after the beginning, and stops as [`stopping`] does: begun when the first step
+/// then takes as long as a step should.
+pub(super) fn going_and_stopping(figure: &Figure, speed: f64, running: f64, angle: f64, moving: f64) -> Plan {
+    const FIRST_STEP: f64 = 0.45;
+    let begun = |start: f64| planned(figure, speed, running, angle, Some(start), moving, 0.0);
+    let late = |start: f64| {
+        let plan = begun(start);
+        let strikes = plan.stances.iter().filter_map(|s| s.get(1)).map(|s| s.strike);
+        (strikes.fold(f64::MAX, f64::min) - start - FIRST_STEP).abs()
+    };
+    let starts = (0..16).map(|i| 0.3 + 0.05 * f64::from(i));
+    begun(starts.min_by(|a, b| late(*a).total_cmp(&late(*b))).unwrap_or(0.5))
+}
+
+fn planned(
+    figure: &Figure,
+    speed: f64,
+    running: f64,
+    angle: f64,
+    start: Option<f64>,
+    moving: f64,
+    more: f64,
+) -> Plan {
     let braking = if running > 0.5 {
         Braking { begin: -0.20, span: 0.55, leaves: -0.09, closes: 0.34, pitch: 0.16, give: -0.05 }
     } else {
@@ -49,13 +75,19 @@ pub(super) fn stopping(
     let begin = moving + braking.begin;
     let end = begin + braking.span;
     let turn = turn_span(angle);
-    let travel = Travel::new(
+    let started = |t: f64| start.map_or(1.0, |from| ramp((t - from) / (0.5 + 0.35 * speed)));
+    let mut travel = Travel::new(
         end + STANDING + more,
         (-cadence * moving).rem_euclid(1.0),
-        |t| speed * (1.0 - ramp((t - begin) / braking.span)),
+        |t| speed * started(t) * (1.0 - ramp((t - begin) / braking.span)),
         |t| angle * bell((t - (begin - turn - 0.1)) / turn) / turn,
         |_| running,
     );
+    if start.is_some() {
+        // Cadence was not constant: the left foot strikes at `moving` all the same.
+        let phase = travel.sample(&travel.phase, moving);
+        travel.phase.iter_mut().for_each(|p| *p += phase.round() - phase);
+    }
     let last = travel.len() - 1;
     let (place, heading) = (travel.place[last], travel.heading[last]);
     let mut stances = [0, 1].map(|k| footfalls(&travel, &figure.legs[k]));
@@ -96,7 +128,11 @@ pub(super) fn stopping(
     extra.rise = through(&travel, &follow(braking.give));
     extra.forward = through(&travel, &follow(if running > 0.5 { -0.05 } else { -0.01 }));
     extra.arms_forward = through(&travel, &follow(2.5 * braking.pitch));
-    Plan { extra, travel, stances }
+    let mut plan = Plan { extra, travel, stances };
+    if let Some(from) = start {
+        plan.standing_until(figure, from);
+    }
+    plan
 }
 
 /// Walks, stops, and twists the upper body by `angle` radians to the left, to the right and back on planted feet.
