@@ -120,6 +120,24 @@ pub fn guess_garment(lo: Vec3, hi: Vec3, body: Option<(Vec3, Vec3)>) -> (Convers
     (Conversion { metres_per_unit, up }, notes)
 }
 
+/// The units of a garment from a glTF file, which are metres by definition. Others are guessed only where metres would
+/// make it many times its wearer's size or a speck: exporters that forget to scale.
+pub fn gltf_garment(lo: Vec3, hi: Vec3, body: Option<(Vec3, Vec3)>) -> (Conversion, Vec<String>) {
+    let extent = f64::from((hi - lo).max_element());
+    let height = body.map_or(1.7, |(l, h)| f64::from(h.y - l.y));
+    if (0.02..=4.0).contains(&(extent / height)) || extent == 0.0 {
+        return (Conversion::NONE, Vec::new());
+    }
+    let (guess, notes) = guess_garment(lo, hi, body);
+    if is_usual_unit(guess.metres_per_unit) {
+        return (guess, notes);
+    }
+    (
+        Conversion::NONE,
+        vec![format!("{extent:.3} m across, beside a body of {height:.2} m: glTF is in metres")],
+    )
+}
+
 /// A guess of a standing character's units from its height in its file, and what to say about it.
 pub fn guess_body(height: f64) -> (f64, Option<String>) {
     // From a child to a giant of a game; files in inches and in centimetres do not overlap there.
@@ -191,6 +209,20 @@ mod tests {
         // No unit makes sense of this one: it is scaled, and said.
         let (unit, _, notes) = guess([-4000.0, 0.0, -4000.0], [4000.0, 9000.0, 4000.0]);
         assert!((unit * 9000.0 - 1.02).abs() < 1e-6 && notes == 1);
+    }
+
+    #[test]
+    fn gltf_is_in_metres() {
+        let unit = |size: f32| {
+            gltf_garment(Vec3::new(-0.5, 0.4, -0.4) * size, Vec3::new(0.5, 1.4, 0.4) * size, None)
+        };
+        // A belt, a train of three metres: metres, and nothing is said.
+        for size in [0.1, 1.0, 3.0] {
+            assert_eq!(unit(size), (Conversion::NONE, vec![]), "{size}");
+        }
+        assert_eq!(unit(100.0).0.metres_per_unit, 0.01);
+        let (odd, said) = unit(20_000.0);
+        assert!(odd == Conversion::NONE && said[0].contains("glTF is in metres"), "{said:?}");
     }
 
     #[test]

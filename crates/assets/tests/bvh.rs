@@ -6,6 +6,7 @@ use std::path::Path;
 use toile_assets::builtin::proportions::Proportions;
 use toile_assets::read::{Loaded, bvh};
 use toile_assets::{Error, Motion, Pose, Result, write};
+use toile_geometry::Random;
 
 fn read(text: &str) -> Result<Loaded<Motion>> {
     bvh::motion_from_bytes(text.as_bytes(), Path::new("test.bvh"), "test", Some(1.0))
@@ -111,19 +112,15 @@ fn no_bytes_make_it_panic() {
         let _ = bvh::motion_from_bytes(&good.as_bytes()[..cut], path, "x", None);
     }
     // Deterministic noise over a good file, so that it gets past the first word.
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize
-    };
+    let mut random = Random::new(1);
     for _ in 0..3000 {
         let mut bytes = good.clone().into_bytes();
-        for _ in 0..1 + next() % 6 {
-            let at = next() % bytes.len();
-            match next() % 3 {
-                0 => bytes[at] = next() as u8,
+        for _ in 0..1 + random.below(6) {
+            let at = random.below(bytes.len());
+            match random.below(3) {
+                0 => bytes[at] = random.bits() as u8,
                 1 => drop(bytes.remove(at)),
-                _ => bytes.insert(at, b" {}\n-9e.N"[next() % 9]),
+                _ => bytes.insert(at, b" {}\n-9e.N"[random.below(9)]),
             }
         }
         let _ = bvh::motion_from_bytes(&bytes, path, "x", None);

@@ -9,6 +9,7 @@ use toile_assets::{
     Attachment, Body, Certificate, Fabric, FrameReport, HipLine, InputSet, Joint, Mesh, Model, ModelKind,
     Motion, RootFrame, Skeleton, Skin, Take, Transform, write,
 };
+use toile_geometry::Random;
 
 /// A format: a sound file of it and what reads it. The reader's result only has to be an error or a value.
 struct Format {
@@ -164,17 +165,6 @@ fn formats() -> Vec<Format> {
     all
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % n.max(1) as u64) as usize
-    }
-}
-
 /// Reads bytes as a file; an error must name it.
 fn feed(dir: &Path, format: &Format, bytes: &[u8], what: &str) -> bool {
     let path = dir.join(format!("case.{}", format.ending));
@@ -199,7 +189,7 @@ fn most_memory_mib() -> Option<u64> {
 fn flips(cases: usize, seed: u64) {
     let dir = folder(&format!("flips-{cases}"));
     let formats = formats();
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     println!("seed {seed}");
     for case in 0..cases {
         let format = &formats[case % formats.len()];

@@ -5,6 +5,7 @@ use std::path::Path;
 use toile_assets::read::obj::{Obj, parse};
 use toile_assets::repair::{RepairSettings, repair};
 use toile_assets::{Error, Result};
+use toile_geometry::Random;
 
 fn read(bytes: &[u8]) -> Result<Obj> {
     let obj = parse(Path::new("hostile.obj"), bytes, None)?.value;
@@ -50,17 +51,13 @@ fn truncated_at_every_64th() {
 #[test]
 fn bytes_flipped_at_random() {
     let text = good();
-    let mut state = 2024u64;
-    let mut next = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 33) as usize
-    };
+    let mut random = Random::new(2024);
     let (mut errors, mut placed) = (0, 0);
     for round in 0..1000 {
         let mut bytes = text.clone().into_bytes();
         for _ in 0..1 + round % 8 {
-            let at = next() % bytes.len();
-            bytes[at] ^= 1 << (next() % 8);
+            let at = random.below(bytes.len());
+            bytes[at] ^= 1 << random.below(8);
         }
         if let Err(e) = read(&bytes) {
             errors += 1;

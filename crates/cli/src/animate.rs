@@ -2,6 +2,8 @@
 
 use crate::ask::{self, BadRequest, ending};
 use crate::convert::Rest;
+use crate::output::{self, Overwrite};
+use crate::pacing::{self, Pacing};
 use crate::progress;
 use crate::tiers::{self, Played, Shot, TierName};
 use anyhow::Result;
@@ -9,6 +11,7 @@ use clap::Parser;
 use glam::Vec3;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use toile_assets::write::abc::AbcWriter;
 use toile_assets::write::glb;
 use toile_assets::write::obj::{self, ObjSequence};
 use toile_assets::write::pc2::{self, Pc2Writer};
@@ -19,6 +22,7 @@ use toile_assets::{Body, Garment, Mesh};
 #[derive(Parser)]
 #[command(after_help = "The ending of --out says the format:\n  \
     .pc2   point cache, with its partner OBJ beside it (vertices in the order of the garment's own file)\n  \
+    .abc   Alembic, for Unreal, Houdini, Maya and Blender\n  \
     .usda  USD stage with time samples\n  \
     .obj   one file a frame: name_0001.obj, name_0002.obj, …\n  \
     .glb   morph targets with their animation; --with-body adds the character\n\nExamples:\n  \
@@ -42,6 +46,12 @@ pub struct Args {
     /// Which animation of a file with several
     #[arg(long)]
     clip: Option<String>,
+    /// Frames per second of the motion file, where it states a wrong rate
+    #[arg(long, value_parser = pacing::rate)]
+    motion_fps: Option<f64>,
+    /// Only these seconds of the motion: FROM:TO, FROM: or :TO
+    #[arg(long, value_parser = pacing::span)]
+    trim: Option<(f64, f64)>,
     /// A learned garment, for the tier stable
     #[arg(long)]
     model: Option<PathBuf>,
@@ -52,7 +62,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value = "auto")]
     rest: Rest,
     /// Frames per second of the cache
-    #[arg(long, default_value_t = 30.0, value_parser = rate)]
+    #[arg(long, default_value_t = 30.0, value_parser = pacing::rate)]
     fps: f64,
     /// No more than the first seconds of the motion
     #[arg(long, value_parser = duration)]
@@ -63,19 +73,14 @@ pub struct Args {
     /// Put the character and its motion into the GLB, too
     #[arg(long)]
     with_body: bool,
-    /// Where to: .pc2, .usda, .obj or .glb
+    /// Where to: .pc2, .abc, .usda, .obj or .glb
     #[arg(long)]
     out: PathBuf,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
-}
-
-fn rate(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(fps) if (1.0..=1000.0).contains(&fps) => Ok(fps),
-        _ => Err("wants frames per second from 1 to 1000".into()),
-    }
 }
 
 /// For `--seconds`.
@@ -87,11 +92,11 @@ pub fn duration(text: &str) -> Result<f64, String> {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    ask::writable(&args.out)?;
+    check_out(args)?;
     let format = ending(&args.out.to_string_lossy());
-    if !["pc2", "usda", "obj", "glb"].contains(&format.as_str()) {
+    if !["pc2", "abc", "usda", "obj", "glb"].contains(&format.as_str()) {
         return Err(BadRequest(format!(
-            "{}: caches are written as .pc2, .usda, .obj or .glb",
+            "{}: caches are written as .pc2, .abc, .usda, .obj or .glb",
             args.out.display()
         ))
         .into());
@@ -103,17 +108,16 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let tier = args.tier.unwrap_or(if args.model.is_some() { TierName::Stable } else { TierName::Skin });
     let body = ask::body(&args.body, None)?;
-    let shot = Shot::new(&args.motion, args.clip.as_deref(), &body, args.fps, args.seconds)?;
+    let pacing = Pacing { fps: args.motion_fps, trim: args.trim, rate_flag: "--motion-fps" };
+    let shot = Shot::new(&args.motion, args.clip.as_deref(), &body, &pacing, args.fps, args.seconds)?;
     let (played, files) = match tier {
         TierName::Stable => stable(args, &body, &shot)?,
         TierName::Skin | TierName::Full => cloth(args, tier, &body, &shot)?,
     };
     if played.clamped_frames > 0 {
         eprintln!(
-            "{}: {} of {} frames are beyond what the model was trained on; their inputs were clamped",
-            shot.motion.name,
-            played.clamped_frames,
-            shot.len()
+            "{}: in {} of {} frames at the model's rate an input left the certified set and was clamped",
+            shot.motion.name, played.clamped_frames, played.frames
         );
     }
     if args.json {
@@ -139,6 +143,18 @@ pub fn run(args: &Args) -> Result<()> {
         println!("{} (load this mesh and put the cache on it)", files[1].display());
     }
     Ok(())
+}
+
+/// Every file that will be written, before anything is done.
+fn check_out(args: &Args) -> Result<()> {
+    let names = [Some(&args.body), args.garment.as_ref(), Some(&args.motion), args.fabric.as_ref()];
+    let inputs = output::named(names.into_iter().flatten().map(String::as_str), &args.model);
+    let check = |path: &Path| args.overwrite.check(path, inputs.iter().copied());
+    match ending(&args.out.to_string_lossy()).as_str() {
+        "pc2" => check(&args.out).and(check(&pc2::partner(&args.out))),
+        "obj" => check(&obj::numbered(&args.out, 1)),
+        _ => check(&args.out),
+    }
 }
 
 /// A learned garment, drawn with its own vertices or with those of the garment it was learned from.
@@ -213,6 +229,7 @@ struct Cache<'a> {
 
 enum Sink<'a> {
     Pc2(Pc2Writer),
+    Abc(AbcWriter<'a>),
     Usd(UsdWriter<'a>),
     Obj(ObjSequence<'a>),
     Glb(Vec<Vec<Vec3>>),
@@ -222,13 +239,14 @@ impl<'a> Cache<'a> {
     fn new(args: &'a Args, drawn: Drawn<'a>, shot: &'a Shot) -> Result<Self> {
         let out = args.out.as_path();
         let mut files = vec![out.to_path_buf()];
+        let name = out.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let sink = match ending(&out.to_string_lossy()).as_str() {
             "pc2" => {
                 files.push(pc2::partner(out));
                 Sink::Pc2(Pc2Writer::without_partner(out, drawn.mesh.positions.len(), 0.0, 1.0)?)
             }
+            "abc" => Sink::Abc(AbcWriter::new(out, drawn.mesh, &name, shot.fps)?),
             "usda" => {
-                let name = out.file_stem().unwrap_or_default().to_string_lossy().into_owned();
                 let settings = UsdSettings { name, fps: shot.fps, normals: true, ..UsdSettings::default() };
                 Sink::Usd(UsdWriter::new(out, drawn.mesh, shot.len(), settings)?)
             }
@@ -251,6 +269,7 @@ impl<'a> Cache<'a> {
         }
         match &mut self.sink {
             Sink::Pc2(writer) => writer.push(&self.render)?,
+            Sink::Abc(writer) => writer.push(&self.render)?,
             Sink::Usd(writer) => writer.push(&self.render)?,
             Sink::Obj(writer) => self.files.push(writer.push(&self.render)?),
             Sink::Glb(frames) => frames.push(self.render.clone()),
@@ -268,6 +287,7 @@ impl<'a> Cache<'a> {
                 obj::write_mesh(&pc2::partner(self.out), self.drawn.mesh)?;
                 writer.finish()?;
             }
+            Sink::Abc(writer) => writer.finish()?,
             Sink::Usd(writer) => writer.finish()?,
             Sink::Obj(_) => {}
             Sink::Glb(frames) => {

@@ -1,5 +1,6 @@
 //! What the user named, as a file or as a built-in asset, turned into the thing itself.
 
+use crate::pacing::Pacing;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use toile_assets::read::garment::RestChoice;
@@ -36,7 +37,7 @@ pub fn is_file(name: &str) -> bool {
 }
 
 /// `hero.glb#Shirt` means the node, mesh or material `Shirt` of that file.
-fn part<'a>(name: &'a str, select: Option<&'a str>) -> (&'a str, Option<&'a str>) {
+pub fn part<'a>(name: &'a str, select: Option<&'a str>) -> (&'a str, Option<&'a str>) {
     match name.rsplit_once('#') {
         Some((file, part)) if select.is_none() && is_file(file) && !Path::new(name).exists() => {
             (file, Some(part))
@@ -102,12 +103,12 @@ pub fn fabric(name: &str) -> Result<Fabric> {
     Ok(builtin::fabric(name)?)
 }
 
-/// Motions by file, folder or built-in name, carried over to `body`.
-pub fn motions(names: &[String], body: &Body) -> Result<Vec<Motion>> {
+/// Motions by file, folder or built-in name, paced and carried over to `body`.
+pub fn motions(names: &[String], body: &Body, pacing: &Pacing) -> Result<Vec<Motion>> {
     let mut motions = Vec::new();
     for name in names {
         let carry = if is_file(name) { file_onto } else { onto };
-        for motion in raw_motions(name)? {
+        for motion in paced(name, pacing)? {
             motions.push(carry(motion, body).with_context(|| format!("motion {name}"))?);
         }
     }
@@ -141,6 +142,11 @@ pub fn file_onto(motion: Motion, body: &Body) -> Result<Motion> {
         );
     }
     Ok(carried)
+}
+
+/// Motions on the skeleton they come with, at the rate and of the length that was asked for.
+pub fn paced(name: &str, pacing: &Pacing) -> Result<Vec<Motion>> {
+    raw_motions(name)?.into_iter().map(|motion| pacing.apply(motion, is_file(name))).collect()
 }
 
 /// Motions on the skeleton they come with.
@@ -182,18 +188,4 @@ pub fn raw_motions(name: &str) -> Result<Vec<Motion>> {
             Err(BadRequest(format!("{name}: motion comes from .bvh, .gltf or .glb, not .{other}")).into())
         }
     }
-}
-
-/// Refuses an output whose folder does not exist before any work is done.
-pub fn writable(path: &Path) -> Result<()> {
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        return Err(BadRequest(format!(
-            "{}: the folder {} does not exist",
-            path.display(),
-            folder.display()
-        ))
-        .into());
-    }
-    Ok(())
 }

@@ -3,8 +3,10 @@
 use crate::animate::duration;
 use crate::ask::{self, BadRequest, ending};
 use crate::convert::Rest;
+use crate::driver;
 use crate::evaluate::draped_attachment;
-use crate::penetration::{Bodies, Penetration};
+use crate::output::{self, Overwrite};
+use crate::pacing::{self, Pacing};
 use crate::picture::{Cloth, Studio};
 use crate::progress;
 use crate::tiers::{self, Played, Shot, TierName};
@@ -14,7 +16,7 @@ use glam::{Affine3A, Vec3};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
-use toile_assets::{Attachment, Body, Garment, Model, Motion, Take};
+use toile_assets::{Attachment, Body, Garment, Model, Motion, Penetration, PosedBody, Take};
 use toile_show::{Image, Material, MeshHandle, View, contact_sheet};
 
 /// Compare the tiers on one garment and motion: error against the simulation, cost, memory, penetration
@@ -40,8 +42,14 @@ pub struct Args {
     /// Which animation of a file with several
     #[arg(long)]
     clip: Option<String>,
+    /// Frames per second of the motion file, where it states a wrong rate
+    #[arg(long, value_parser = pacing::rate)]
+    fps: Option<f64>,
+    /// Only these seconds of the motion: FROM:TO, FROM: or :TO
+    #[arg(long, value_parser = pacing::span)]
+    trim: Option<(f64, f64)>,
     /// A recorded simulation to compare with, instead of simulating the motion now
-    #[arg(long, conflicts_with_all = ["motion", "clip", "seconds", "fabric"])]
+    #[arg(long, conflicts_with_all = ["motion", "clip", "seconds", "fps", "trim", "fabric"])]
     take: Option<PathBuf>,
     /// The learned garment; without it only skin and full are compared
     #[arg(long)]
@@ -61,6 +69,8 @@ pub struct Args {
     /// Pictures in a row of the strip
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=30))]
     frames: u8,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -85,7 +95,7 @@ struct Row {
 
 pub fn run(args: &Args) -> Result<()> {
     if let Some(out) = &args.out {
-        ask::writable(out)?;
+        args.overwrite.check(out, inputs(args))?;
         if ending(&out.to_string_lossy()) != "png" {
             return Err(BadRequest(format!("{}: the strip is written as .png", out.display())).into());
         }
@@ -99,13 +109,20 @@ pub fn run(args: &Args) -> Result<()> {
     let truth = truth(args, &body, &garment, model.as_deref())?;
     let attachment = draped_attachment(&body, &garment, &truth)?;
     let shot = shot_of(&truth, &body)?;
-    let bodies = Bodies::new(&body, &shot.bones, 60);
+    let bodies = bodies(&body, &shot.bones);
     let rows = play(&body, &garment, model.as_ref(), &truth, &attachment, &shot, &bodies)?;
-    if let Some(out) = &args.out {
-        strip(args, &body, &garment, &shot, &rows)?.write_png(out)?;
+    let mut drawn = false;
+    if let Some(out) = &args.out
+        && let Some(renderer) = driver::renderer_if_any()?
+    {
+        let studio = Studio::new(renderer, &body, View::ThreeQuarter, (300, 400), 0.0);
+        strip(args, studio, &body, &garment, &shot, &rows)?.write_png(out)?;
+        drawn = true;
     }
     if args.json {
-        println!("{}", report(&truth, &rows));
+        let mut value = report(&truth, &rows);
+        value["picture"] = json!(args.out.as_ref().filter(|_| drawn));
+        println!("{value}");
         return Ok(());
     }
     println!("{}, {} frames, {} vertices", truth.clip, truth.len(), truth.vertices);
@@ -133,14 +150,20 @@ pub fn run(args: &Args) -> Result<()> {
             r.played.us_per_frame,
             r.bytes,
             r.state_bytes,
-            r.penetration.percent,
-            r.penetration.deepest_mm
+            r.penetration.percent(),
+            r.penetration.deepest_mm()
         );
     }
-    if let Some(out) = &args.out {
+    if let Some(out) = args.out.as_ref().filter(|_| drawn) {
         println!("{}", out.display());
     }
     Ok(())
+}
+
+fn inputs(args: &Args) -> Vec<&str> {
+    let names = [Some(&args.body), Some(&args.garment), args.motion.as_ref(), args.fabric.as_ref()];
+    let paths = args.take.iter().chain(&args.model);
+    output::named(names.into_iter().flatten().map(String::as_str), paths)
 }
 
 /// The simulation: read, or made now at the model's rate.
@@ -166,9 +189,16 @@ fn truth(args: &Args, body: &Body, garment: &Garment, model: Option<&Model>) -> 
     }
     let name = args.motion.as_deref().unwrap_or_default();
     let fps = model.map_or(30.0, |m| m.fps);
-    let shot = Shot::new(name, args.clip.as_deref(), body, fps, args.seconds)?;
+    let pacing = Pacing::new(args.fps, args.trim);
+    let shot = Shot::new(name, args.clip.as_deref(), body, &pacing, fps, args.seconds)?;
     let fabric = ask::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
     tiers::simulate(body, garment, &fabric, &shot)
+}
+
+/// The body at up to 60 frames, evenly spread.
+fn bodies(body: &Body, bones: &[Vec<Affine3A>]) -> Vec<(usize, PosedBody)> {
+    let stride = bones.len().div_ceil(60).max(1);
+    (0..bones.len()).step_by(stride).map(|f| (f, PosedBody::new(body, &bones[f]))).collect()
 }
 
 /// The motion of a take, as the tiers are given it.
@@ -187,7 +217,7 @@ fn play(
     truth: &Take,
     attachment: &Attachment,
     shot: &Shot,
-    bodies: &Bodies,
+    bodies: &[(usize, PosedBody)],
 ) -> Result<Vec<Row>> {
     let bar = progress::bar(3, "comparing");
     let mut rows = Vec::new();
@@ -199,7 +229,8 @@ fn play(
             100.0 * apart.sum::<f32>() / vertices.max(1) as f32
         };
         let by_frame_cm = (0..frames.len()).map(mean).collect();
-        let penetration = bodies.measure(&frames);
+        let mut penetration = Penetration::default();
+        bodies.iter().for_each(|(f, body)| penetration.add(body, &frames[*f]));
         let (liveliness, correlation) = lively;
         bar.inc(1);
         rows.push(Row {
@@ -270,8 +301,8 @@ fn report(truth: &Take, rows: &[Row]) -> Value {
             json!({
                 "tier": r.tier.as_str(), "mean_cm": r.mean_cm, "p95_cm": r.p95_cm, "max_cm": r.max_cm,
                 "liveliness": r.liveliness, "correlation": r.correlation, "us_per_frame": r.played.us_per_frame,
-                "bytes": r.bytes, "state_bytes": r.state_bytes, "penetration_percent": r.penetration.percent,
-                "deepest_mm": r.penetration.deepest_mm, "excluded_percent": r.penetration.excluded_percent,
+                "bytes": r.bytes, "state_bytes": r.state_bytes, "penetration_percent": r.penetration.percent(),
+                "deepest_mm": r.penetration.deepest_mm(), "excluded_percent": r.penetration.excluded_percent(),
                 "clamped_frames": r.played.clamped_frames,
             })
         })
@@ -280,8 +311,14 @@ fn report(truth: &Take, rows: &[Row]) -> Value {
 }
 
 /// A row of pictures a tier, all at the same moments.
-fn strip(args: &Args, body: &Body, garment: &Garment, shot: &Shot, rows: &[Row]) -> Result<Image> {
-    let mut studio = Studio::new(body, View::ThreeQuarter, 300, 400, 0.0)?;
+fn strip(
+    args: &Args,
+    mut studio: Studio,
+    body: &Body,
+    garment: &Garment,
+    shot: &Shot,
+    rows: &[Row],
+) -> Result<Image> {
     let cloth = Cloth {
         mesh: MeshHandle::new(&garment.sim.triangles),
         material: Material::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric)),

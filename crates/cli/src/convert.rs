@@ -2,6 +2,8 @@
 
 use crate::ask::{self, BadRequest, ending, is_file};
 use crate::morphs;
+use crate::output::{self, Overwrite};
+use crate::pacing::Pacing;
 use anyhow::Result;
 use clap::Parser;
 use glam::Vec3;
@@ -48,6 +50,8 @@ pub struct Args {
     /// Where the flat rest shape of a garment comes from
     #[arg(long, value_enum, default_value = "auto")]
     rest: Rest,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -88,7 +92,12 @@ enum Kind {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    ask::writable(args.out())?;
+    let names = args.body.iter().chain(&args.motion).chain(&args.garment).chain([&args.input]);
+    let inputs = output::named(names.map(String::as_str), []);
+    args.overwrite.check(args.out(), inputs.iter().copied())?;
+    if ending(&args.out().to_string_lossy()) == "pc2" {
+        args.overwrite.check(&pc2::partner(args.out()), inputs.iter().copied())?;
+    }
     let to = ending(&args.out().to_string_lossy());
     let kind = kind(args)?;
     if args.morphs.is_some() && !matches!(kind, Kind::Model) {
@@ -186,8 +195,10 @@ fn worn(args: &Args) -> Result<(Body, Garment)> {
 
 fn motion_to_bvh(args: &Args) -> Result<()> {
     let motions = match &args.body {
-        Some(body) => ask::motions(std::slice::from_ref(&args.input), &ask::body(body, None)?)?,
-        None => ask::raw_motions(&args.input)?,
+        Some(body) => {
+            ask::motions(std::slice::from_ref(&args.input), &ask::body(body, None)?, &Pacing::AS_IS)?
+        }
+        None => ask::paced(&args.input, &Pacing::AS_IS)?,
     };
     match motions.as_slice() {
         // Centimetres: what other programs expect of a BVH file.
@@ -216,7 +227,7 @@ fn body_to_glb(args: &Args) -> Result<()> {
         _ => (ask::body(&args.input, args.select.as_deref())?, Vec::new()),
     };
     names.extend(args.motion.iter().cloned());
-    let mut motions = ask::motions(&names, &body)?;
+    let mut motions = ask::motions(&names, &body, &Pacing::AS_IS)?;
     let animated = is_file(&args.input) && names.is_empty();
     if animated {
         motions =

@@ -3,6 +3,8 @@
 pub mod picture;
 
 use crate::ask::{self, BadRequest};
+use crate::output::Overwrite;
+use crate::pacing::Pacing;
 use anyhow::Result;
 use clap::Parser;
 use faer::linalg::matmul::matmul;
@@ -57,6 +59,8 @@ pub struct Args {
     /// Width and height of the picture
     #[arg(long, default_value = "1600x900", value_parser = crate::render::size, requires = "picture")]
     size: (u32, u32),
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -73,7 +77,7 @@ pub fn run(args: &Args) -> Result<()> {
         faults.push(format!("{} s at {rate} frames per second cannot be measured", args.seconds));
     }
     if let Some(path) = &args.picture {
-        picture::check(path)?;
+        picture::check(path, args)?;
         if args.count > picture::MOST {
             faults.push(format!(
                 "{} are more than one picture shows; {} are the most",
@@ -91,8 +95,8 @@ pub fn run(args: &Args) -> Result<()> {
         let what = format!("the model's body has {own} joints, `{}` has {other}", body.name);
         return Err(BadRequest(what).into());
     }
-    let clips: Vec<Clip> =
-        ask::motions(&args.motion, &body)?.iter().map(|m| Clip::new(&body, &m.resampled(rate))).collect();
+    let motions = ask::motions(&args.motion, &body, &Pacing::AS_IS)?;
+    let clips: Vec<Clip> = motions.iter().map(|m| Clip::new(&body, &m.resampled(rate))).collect();
     if let Some(path) = &args.picture {
         return picture::write(path, args, &model, &body, &clips);
     }

@@ -7,6 +7,7 @@ mod summary;
 
 use crate::convert::write_dressed;
 use crate::crowd::{self, Clip};
+use crate::driver;
 use crate::evaluate::{self, Gate};
 use crate::interrupt;
 use crate::picture::{Cloth, Studio, sheet};
@@ -105,11 +106,13 @@ fn make(args: &Args, plan: &Plan, resumed: bool, page: &Path, next: &str) -> Res
     let body = builtin::body(BODY)?;
     let garment = builtin::garment(plan.garment, &body)?;
     let fabric = builtin::fabric(&garment.fabric)?;
-    let mut studio = Studio::new(&body, View::ThreeQuarter, plan.pane[0], plan.pane[1], 0.0)?;
+    let size = (plan.pane[0], plan.pane[1]);
+    let mut studio = driver::renderer_installed()?
+        .map(|renderer| Studio::new(renderer, &body, View::ThreeQuarter, size, 0.0));
 
     let mut pictures = stages.run("assets", || {
         write_example(&out.join("example"), &body, &garment, plan)?;
-        write_wardrobe(out, &body, &mut studio, plan)
+        write_wardrobe(out, &body, studio.as_mut(), plan)
     })?;
     let [seen, unseen] = stages.run("simulate", || simulate(out, &body, &garment, &fabric, plan))?;
     let model_path = out.join(format!("{}.toile", garment.name.split(':').next().unwrap_or("garment")));
@@ -122,19 +125,24 @@ fn make(args: &Args, plan: &Plan, resumed: bool, page: &Path, next: &str) -> Res
     })?;
     let crowd = stages.run("crowd", || {
         let motions = plan.motions(true, &body.skeleton)?;
-        let image = crowd_picture(&model, &body, &motions, plan)?;
-        image.write_png(out.join("crowd.png"))?;
-        pictures
-            .insert(0, (vec![image], format!("{} of them, each learned garment on its own.", plan.crowd)));
+        if studio.is_some() {
+            let image = crowd_picture(&model, &body, &motions, plan)?;
+            image.write_png(out.join("crowd.png"))?;
+            let caption = format!("{} of them, each learned garment on its own.", plan.crowd);
+            pictures.insert(0, (vec![image], caption));
+        }
         cost::crowd(&model, &body, &motions, plan.crowd, plan.crowd_secs)
     })?;
-    let film = stages.run("film", || {
-        let red = film::round_up(evaluation.p95_cm);
-        let film = film::film(&mut studio, &body, &unseen[0], &model, &attachment, plan.every, red)?;
-        let small: Vec<Image> = film.frames.iter().map(Image::halved).collect();
-        toile_show::write_gif(out.join("film.gif"), &small, film.fps)?;
-        Ok(film)
-    })?;
+    let film = match &mut studio {
+        Some(studio) => Some(stages.run("film", || {
+            let red = film::red_cm(evaluation.mean_cm);
+            let film = film::film(studio, &body, &unseen[0], &model, &attachment, plan.every, red)?;
+            let small: Vec<Image> = film.frames.iter().map(Image::halved).collect();
+            toile_show::write_gif(out.join("film.gif"), &small, film.fps)?;
+            Ok(film)
+        })?),
+        None => None,
+    };
 
     let mut value = evaluate::json(&evaluation);
     facts::merge(&mut value, facts::of_model(&model));
@@ -149,7 +157,7 @@ fn make(args: &Args, plan: &Plan, resumed: bool, page: &Path, next: &str) -> Res
             "train_clips": plan.train.len(), "test_clips": plan.test.len(),
             "train_frames": frames(&seen), "test_frames": frames(&unseen),
             "simulated_ms_per_frame": facts::simulated_ms(seen.iter().chain(&unseen)), "skin_us_per_frame": facts::skinned_us(&attachment, &unseen[0]),
-            "crowd": crowd, "machine": facts::of_machine(&studio.adapter()),
+            "crowd": crowd, "machine": facts::of_machine(studio.as_ref().map(Studio::adapter)),
             "solver": format!("{:?}", RecordSettings::default().solver),
         }),
     );
@@ -164,7 +172,7 @@ fn make(args: &Args, plan: &Plan, resumed: bool, page: &Path, next: &str) -> Res
         model: &model,
         evaluation: &evaluation,
         spectrum: spectrum.as_ref(),
-        film: &film,
+        film: film.as_ref(),
         pictures: &pictures,
         next,
     };
@@ -238,7 +246,7 @@ fn crowd_picture(model: &Arc<Model>, body: &Body, motions: &[Motion], plan: &Pla
 fn write_wardrobe(
     out: &Path,
     body: &Body,
-    studio: &mut Studio,
+    mut studio: Option<&mut Studio>,
     plan: &Plan,
 ) -> Result<Vec<(Vec<Image>, String)>> {
     if plan.wardrobe.is_empty() {
@@ -246,11 +254,15 @@ fn write_wardrobe(
     }
     let walk = builtin::motion("walk", &body.skeleton)?.resampled(30.0);
     write_dressed(&out.join("mannequin.glb"), body, std::slice::from_ref(&walk), &[])?;
-    let mut pictures = vec![studio.draw(Some(&body.mesh.positions), &[], None, "mannequin")?];
+    let mut pictures = Vec::new();
+    if let Some(studio) = &mut studio {
+        pictures.push(studio.draw(Some(&body.mesh.positions), &[], None, "mannequin")?);
+    }
     for (name, [r, g, b]) in plan.wardrobe {
         let garment = builtin::garment(name, body)?;
         let path = out.join(format!("{name}.glb"));
         write_dressed(&path, body, std::slice::from_ref(&walk), std::slice::from_ref(&garment))?;
+        let Some(studio) = &mut studio else { continue };
         let cloth = Cloth {
             mesh: MeshHandle::new(&garment.sim.triangles),
             material: Material::cloth(srgb(*r, *g, *b)),
@@ -258,6 +270,9 @@ fn write_wardrobe(
         let label = format!("{name}, {} vertices", garment.sim.positions.len());
         let worn = [(&cloth, garment.sim.positions.as_slice(), None)];
         pictures.push(studio.draw(Some(&body.mesh.positions), &worn, None, &label)?);
+    }
+    if pictures.is_empty() {
+        return Ok(Vec::new());
     }
     sheet(&pictures, pictures.len()).write_png(out.join("wardrobe.png"))?;
     Ok(vec![(pictures, "Built-in garments as cut and placed, before draping.".into())])

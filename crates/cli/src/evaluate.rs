@@ -1,6 +1,7 @@
 //! `toile evaluate`: how wrong a model is, by free runs, and whether that is good enough.
 
 use crate::ask::{self, BadRequest};
+use crate::output::{self, Overwrite};
 use crate::report;
 use crate::resume::read_take;
 use crate::train::take_files;
@@ -39,6 +40,8 @@ pub struct Args {
     /// A page with film, plots and all figures
     #[arg(long)]
     report: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -46,7 +49,9 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     if let Some(path) = &args.report {
-        ask::writable(path)?;
+        let paths = args.takes.iter().chain(&args.twins).chain(&args.gate).chain([&args.model]);
+        let names = args.garment.iter().chain([&args.body]).map(String::as_str);
+        args.overwrite.check(path, output::named(names, paths))?;
     }
     let gate = args.gate.as_deref().map(Gate::read).transpose()?;
     let model = Arc::new(Model::read(&args.model)?);
@@ -137,6 +142,7 @@ pub fn run(args: &Args) -> Result<()> {
         println!("{value}");
     } else {
         print!("{said}");
+        println!("{}", verdict(&evaluation));
     }
     if !failed.is_empty() {
         anyhow::bail!("the gate is not passed:\n{}", failed.join("\n"));
@@ -275,6 +281,28 @@ fn text(e: &Evaluation) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Whether it is worth having, in one sentence.
+fn verdict(e: &Evaluation) -> String {
+    let worse: Vec<&str> =
+        e.clips.iter().filter(|c| c.mean_cm > c.skin_cm).map(|c| c.clip.as_str()).collect();
+    let share = 100.0 * e.mean_cm / e.skin_cm;
+    if e.mean_cm >= e.skin_cm {
+        format!(
+            "verdict: WORSE THAN SKINNING ({share:.0} % of its error): do not ship it; train on more clips like these, \
+             or look at the takes it was trained on"
+        )
+    } else if worse.is_empty() {
+        format!("verdict: better than skinning on every take ({share:.0} % of its error)")
+    } else {
+        format!(
+            "verdict: better than skinning in all ({share:.0} % of its error), but worse on {} of {} takes: {}",
+            worse.len(),
+            e.clips.len(),
+            worse.join(", ")
+        )
+    }
 }
 
 /// Skinned cloth starts from the garment as it hangs, not as it was cut.

@@ -8,14 +8,14 @@ use std::path::Path;
 use toile_assets::read::garment::{RestChoice, read_garment};
 use toile_assets::read::gltf::Contents;
 use toile_assets::read::{self, Loaded};
-use toile_assets::{Body, Garment, Humanoid, Model, Motion, Problem, RootTrack, Take, builtin};
+use toile_assets::{Body, Garment, Humanoid, Model, Motion, Pace, Problem, RootTrack, Take, builtin};
 
 /// Say what is in a character, garment, motion, take or model, and what is wrong with it
 #[derive(Parser)]
 #[command(after_help = "Examples:\n  toile inspect --list\n  toile inspect hero.glb walk.bvh dress.obj\n  \
-    toile inspect dress:3410 --json\n  toile inspect dress.toile")]
+    toile inspect dress:3410 --json\n  toile inspect 'hero.glb#Shirt'\n  toile inspect dress.toile")]
 pub struct Args {
-    /// Files or built-in names
+    /// Files (`hero.glb#Shirt` for a part of one) or built-in names
     #[arg(required_unless_present = "list")]
     files: Vec<String>,
     /// Name every built-in asset
@@ -60,11 +60,16 @@ fn look(name: &str) -> Result<(Value, String)> {
     if !is_file(name) {
         return built_in(name);
     }
-    let path = Path::new(name);
-    Ok(match ending(name).as_str() {
+    let (file, select) = ask::part(name, None);
+    let path = Path::new(file);
+    Ok(match ending(file).as_str() {
+        "glb" | "gltf" | "vrm" if select.is_some() => gltf_part(name, path, select)?,
         "glb" | "gltf" | "vrm" => gltf(name)?,
+        "obj" => garment(name, read_garment(path, RestChoice::Auto, select)?),
+        _ if select.is_some() => {
+            return Err(BadRequest(format!("{name}: only glTF and OBJ files have parts")).into());
+        }
         "bvh" => motion(name, read::bvh::read_motion(path, None)?),
-        "obj" => garment(name, read_garment(path, RestChoice::Auto, None)?),
         "take" => take(name, &crate::resume::read_take(path)?),
         "toile" => model(name, &Model::read(path)?),
         "toml" => {
@@ -137,6 +142,18 @@ fn gltf(name: &str) -> Result<(Value, String)> {
         object.insert("frames".into(), json!(longest));
     }
     text.push_str(&summary);
+    Ok((value, text))
+}
+
+/// `hero.glb#Shirt`: what it would be worn as, and whether it could be a body.
+fn gltf_part(name: &str, path: &Path, select: Option<&str>) -> Result<(Value, String)> {
+    let (mut value, mut text) = garment(name, read_garment(path, RestChoice::Auto, select)?);
+    if let Ok(loaded) = read::gltf::read_body(path, select) {
+        let (as_body, said) = body("  as a body", loaded);
+        value["as_body"] = as_body;
+        text.push_str(said.lines().next().unwrap_or_default());
+        text.push('\n');
+    }
     Ok((value, text))
 }
 
@@ -223,6 +240,10 @@ fn motion(name: &str, loaded: Loaded<Motion>) -> (Value, String) {
     if track.held > 0 {
         problems.push(Problem::new("frames with the hip line upright", track.held, "heading held"));
     }
+    let pace = Pace::of(m);
+    if let Some(complaint) = pace.complaint(m.fps) {
+        problems.push(Problem::new(complaint, m.len(), "give the right one with --fps, or cut with --trim"));
+    }
     let travel: f64 =
         track.frames.windows(2).map(|w| (w[1].position - w[0].position).with_y(0.0).length()).sum();
     let turn = (track.frames[track.frames.len() - 1].heading - track.frames[0].heading).to_degrees();
@@ -230,6 +251,7 @@ fn motion(name: &str, loaded: Loaded<Motion>) -> (Value, String) {
         json!({
             "kind": "motion", "name": m.name, "vertices": 0, "triangles": 0, "joints": m.skeleton.len(),
             "frames": m.len(), "fps": m.fps, "seconds": m.duration_secs(), "travel_m": travel, "turn_deg": turn,
+            "speed_m_per_s": pace.speed_m_per_s, "steps_per_s": pace.steps_per_s,
         }),
         &problems,
         &loaded.notes,

@@ -1,6 +1,7 @@
 //! `toile lab`: the solver against analytic values, and the scenes the field knows.
 
 use crate::ask::BadRequest;
+use crate::driver;
 use anyhow::Result;
 use clap::Parser;
 use serde_json::json;
@@ -38,7 +39,9 @@ pub fn run(args: &Args) -> Result<()> {
             if args.only.is_empty() {
                 args.long || !c.long
             } else {
-                args.only.iter().any(|w| c.name.contains(w))
+                // A whole name means that case alone.
+                let whole = |w: &String| toile_lab::CASES.iter().any(|c| c.name == *w);
+                args.only.iter().any(|w| if whole(w) { c.name == *w } else { c.name.contains(w) })
             }
         })
         .collect();
@@ -143,11 +146,9 @@ fn write_page(path: &Path, found: &Findings, failed: usize) -> Result<()> {
     }
     if !found.shots.is_empty() {
         page.section("Scenes");
-        match Renderer::new() {
-            Ok(mut renderer) => pictures(&mut page, &mut renderer, &found.shots)?,
-            Err(e) => {
-                page.paragraph(&format!("No pictures: {e}"));
-            }
+        match driver::renderer_if_any()? {
+            Some(mut renderer) => pictures(&mut page, &mut renderer, &found.shots)?,
+            None => driver::say_on(&mut page),
         }
     }
     Ok(page.write(path)?)

@@ -5,6 +5,7 @@
 //! weights to about −1…1, which sliders and compressed animation expect; they are stored with the mesh.
 
 use crate::ask::{self, BadRequest};
+use crate::pacing::Pacing;
 use crate::tiers::{self, Shot};
 use anyhow::Result;
 use glam::Vec3;
@@ -72,7 +73,7 @@ struct Weights {
 }
 
 fn play(model: &Arc<Model>, body: &Body, name: &str, clip: Option<&str>, scales: &[f32]) -> Result<Weights> {
-    let shot = Shot::new(name, clip, body, model.fps, None)?;
+    let shot = Shot::new(name, clip, body, &Pacing::AS_IS, model.fps, None)?;
     let mut garment = Stable::new(model.clone());
     let mut weights = Vec::with_capacity(shot.len());
     for (f, (bones, root)) in shot.bones.iter().zip(&shot.roots).enumerate() {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use glam::Vec3;
 use std::collections::HashMap;
-use toile_assets::{Body, RootFrame};
+use toile_assets::{Body, RootFrame, RootTrack};
 use toile_show::{Camera, Image, Item, Label, Material, MeshHandle, Renderer, Scene, View, uncovered_m};
 
 /// Cloth is drawn over the part of the body that it covers unless it lies farther behind it than this. Learned dresses sink
@@ -22,6 +22,9 @@ pub struct Studio {
     renderer: Renderer,
     body: MeshHandle,
     camera: Camera,
+    /// The box that the camera sees, and from which side.
+    around: (Vec3, Vec3),
+    view: View,
     /// How far each vertex of the body leads, by the garments it wears.
     leads_m: HashMap<Vec<u64>, Vec<f32>>,
     /// Depth slack of every garment that brings none of its own; 0 draws what is nearer, right or wrong.
@@ -34,27 +37,31 @@ pub struct Studio {
 
 impl Studio {
     /// Sets up the camera so that the standing body fills the picture, with `headroom_m` above it for jumps.
-    pub fn new(body: &Body, view: View, width: u32, height: u32, headroom_m: f32) -> Result<Self> {
+    pub fn new(
+        renderer: Renderer,
+        body: &Body,
+        view: View,
+        (width, height): (u32, u32),
+        headroom_m: f32,
+    ) -> Self {
         let (lo, hi) = body.mesh.bounds();
         // Arms swing and skirts fly: leave room around the rest pose, but not for its spread arms.
         let half = Vec3::new(0.25, 0.0, 0.25) * (hi.y - lo.y);
-        let camera = Camera::framing(
-            Vec3::new(-half.x, lo.y, -half.z),
-            Vec3::new(half.x, hi.y + headroom_m, half.z),
-            view,
-            width as f32 / height as f32,
-        );
-        let renderer = Renderer::new()?;
-        Ok(Self {
+        let around = (Vec3::new(-half.x, lo.y, -half.z), Vec3::new(half.x, hi.y + headroom_m, half.z));
+        let at_rest = RootTrack::new(&body.skeleton, &[body.skeleton.rest_pose()]).frames[0].heading;
+        let camera = standing(around, view, at_rest, width as f32 / height as f32);
+        Self {
             renderer,
             body: MeshHandle::new(&body.mesh.triangles),
             camera,
+            around,
+            view,
             leads_m: HashMap::new(),
             slack_m: DEPTH_SLACK_M,
             wireframe: false,
             width,
             height,
-        })
+        }
     }
 
     /// Leaves out triangles of the body that its clothes always cover.
@@ -67,6 +74,11 @@ impl Studio {
         }
         self.body = self.body.without(&hidden);
         self.leads_m.clear();
+    }
+
+    /// Turns the camera with a character that faces another way than at rest, by its heading.
+    pub fn face(&mut self, heading: f64) {
+        self.camera = standing(self.around, self.view, heading, self.width as f32 / self.height as f32);
     }
 
     /// Puts the camera where it sees everything between two corners, and no longer in relation to the body.
@@ -139,6 +151,11 @@ impl Studio {
         };
         Ok(self.renderer.draw(&scene, &camera.orbiting(degrees), self.width, self.height)?)
     }
+}
+
+/// The camera that sees a box from a side of someone who stands in it with this heading.
+fn standing((lo, hi): (Vec3, Vec3), view: View, heading: f64, aspect: f32) -> Camera {
+    Camera::framing(lo, hi, view.turned(heading.to_degrees() as f32), aspect)
 }
 
 /// Pictures side by side, row after row.

@@ -2,8 +2,12 @@
 
 use crate::ask::{self, BadRequest, ending};
 use crate::convert::Rest;
+use crate::driver;
+use crate::output::{self, Overwrite};
+use crate::pacing::{self, Pacing};
 use crate::picture::{Cloth, DEPTH_SLACK_M, Studio, sheet};
 use crate::progress;
+use crate::report::film::red_cm;
 use crate::tiers::{self, one_motion};
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
@@ -44,6 +48,12 @@ pub struct Args {
     /// Which animation of a file with several
     #[arg(long, requires = "motion")]
     clip: Option<String>,
+    /// Frames per second of the motion file, where it states a wrong rate
+    #[arg(long, requires = "motion", value_parser = pacing::rate)]
+    fps: Option<f64>,
+    /// Only these seconds of the motion: FROM:TO, FROM: or :TO
+    #[arg(long, requires = "motion", value_parser = pacing::span)]
+    trim: Option<(f64, f64)>,
     /// A recorded simulation; with --model, the truth that the model is shown against
     #[arg(long, conflicts_with_all = ["motion", "garment"])]
     take: Option<PathBuf>,
@@ -62,7 +72,7 @@ pub struct Args {
     /// Width and height of each pane
     #[arg(long, default_value = "480x640", value_parser = size)]
     size: (u32, u32),
-    /// front, side, back, three-quarter, or degrees around the vertical
+    /// Of the character as the motion begins: front, side, back, three-quarter, or degrees around the vertical
     #[arg(long, default_value = "three-quarter", value_parser = view, allow_hyphen_values = true)]
     view: View,
     /// Degrees the camera goes around over the whole motion
@@ -74,9 +84,9 @@ pub struct Args {
     /// Draw the edges of the cloth's triangles
     #[arg(long)]
     wireframe: bool,
-    /// Error that is red in the heat map, cm
-    #[arg(long, default_value_t = 5.0, allow_negative_numbers = true)]
-    heat_cm: f32,
+    /// Error that is red in the heat map, cm; about twice the mean error unless told
+    #[arg(long, allow_negative_numbers = true)]
+    heat_cm: Option<f32>,
     /// Cloth is drawn over the body it covers unless it lies more than this behind it, mm; 0 is plain depth
     #[arg(long, default_value_t = 1000.0 * DEPTH_SLACK_M, allow_negative_numbers = true)]
     slack_mm: f32,
@@ -84,6 +94,8 @@ pub struct Args {
     /// numbered pictures (frames/%04d.png)
     #[arg(long)]
     out: PathBuf,
+    #[command(flatten)]
+    overwrite: Overwrite,
 }
 
 /// One of several pictures side by side.
@@ -156,9 +168,6 @@ enum Out {
 }
 
 fn out(args: &Args) -> Result<Out> {
-    if args.out.is_dir() {
-        return Err(BadRequest(format!("{}: is a folder", args.out.display())).into());
-    }
     let name = args.out.to_string_lossy();
     let kind = match ending(&name).as_str() {
         "png" if numbered(&name, 0).is_some() => Out::Numbered,
@@ -171,7 +180,10 @@ fn out(args: &Args) -> Result<Out> {
             }
         },
     };
-    ask::writable(&args.out)?;
+    let first = numbered(&name, 0).map_or_else(|| args.out.clone(), PathBuf::from);
+    let names = args.garment.iter().chain([&args.body]).chain(&args.motion).chain(&args.fabric);
+    let inputs = output::named(names.map(String::as_str), args.take.iter().chain(&args.model));
+    args.overwrite.check(&first, inputs)?;
     Ok(kind)
 }
 
@@ -207,8 +219,8 @@ pub fn run(args: &Args) -> Result<()> {
     if !(0.0..=1000.0).contains(&args.slack_mm) || !args.orbit.is_finite() {
         faults.push(format!("{} mm of slack, {}° of orbit cannot be", args.slack_mm, args.orbit));
     }
-    if !(args.heat_cm > 0.0 && args.heat_cm.is_finite()) {
-        faults.push(format!("{} cm cannot be red in a heat map; it wants a distance above 0", args.heat_cm));
+    if let Some(cm) = args.heat_cm.filter(|cm| !(*cm > 0.0 && cm.is_finite())) {
+        faults.push(format!("{cm} cm cannot be red in a heat map; it wants a distance above 0"));
     }
     let panes = panes(args, &mut faults);
     if !faults.is_empty() {
@@ -242,7 +254,9 @@ pub fn run(args: &Args) -> Result<()> {
     let (clothes, hidden) = clothes(args, &body, &shot, take.as_ref(), &panes)?;
     let mut studio = studio(args, &body, &shot)?;
     studio.hide(&hidden);
-    let mut artist = Artist { args, body: &body, shot: &shot, clothes: &clothes, panes: &panes, studio };
+    let heat_cm = args.heat_cm.unwrap_or_else(|| red_cm(mean_error_cm(&clothes)));
+    let mut artist =
+        Artist { args, body: &body, shot: &shot, clothes: &clothes, panes: &panes, heat_cm, studio };
     let adapter = artist.studio.adapter();
     let bar = progress::bar(wanted.len() as u64, "drawing");
     let labelled = wanted.len() > 1;
@@ -347,8 +361,9 @@ fn studio(args: &Args, body: &Body, shot: &Shot) -> Result<Studio> {
     let highest = shot.roots.frames.iter().map(|r| r.position.y - start).fold(0.0, f64::max);
     // A gait's bob needs no room; a leap does.
     let headroom = if highest > 0.15 { highest as f32 } else { 0.0 };
-    let (w, h) = args.size;
-    let mut studio = Studio::new(body, args.view, w, h, headroom)?;
+    let mut studio = Studio::new(driver::renderer()?, body, args.view, args.size, headroom);
+    let front = shot.roots.frames[0].heading;
+    studio.face(front);
     studio.slack_m = 0.001 * args.slack_mm;
     studio.wireframe = args.wireframe;
     if args.still {
@@ -357,9 +372,19 @@ fn studio(args: &Args, body: &Body, shot: &Shot) -> Result<Studio> {
         let places = || shot.roots.frames.iter().map(|r| r.position.as_vec3());
         let least = places().fold(Vec3::INFINITY, Vec3::min).with_y(lo.y) - around;
         let most = places().fold(Vec3::NEG_INFINITY, Vec3::max).with_y(hi.y + headroom) + around;
-        studio.frame(least, most, args.view);
+        studio.frame(least, most, args.view.turned(front.to_degrees() as f32));
     }
     Ok(studio)
+}
+
+/// Mean distance of learned to simulated vertices over all frames.
+fn mean_error_cm(clothes: &[Worn]) -> f64 {
+    let pairs = clothes.iter().filter_map(|w| Some((w.learned.as_ref()?, w.simulated.as_ref()?)));
+    let frames = pairs.flat_map(|(learned, truth)| learned.iter().zip(truth));
+    let (sum, count) = frames
+        .flat_map(|(a, b)| a.iter().zip(b))
+        .fold((0.0, 0usize), |(sum, count), (a, b)| (sum + f64::from(a.distance(*b)), count + 1));
+    100.0 * sum / count.max(1) as f64
 }
 
 /// Draws all panes of a frame.
@@ -369,6 +394,7 @@ struct Artist<'a> {
     shot: &'a Shot,
     clothes: &'a [Worn],
     panes: &'a [Pane],
+    heat_cm: f32,
     studio: Studio,
 }
 
@@ -419,7 +445,7 @@ impl Artist<'_> {
                     let errors_cm: Vec<f32> =
                         p.iter().zip(truth).map(|(a, b)| 100.0 * a.distance(*b)).collect();
                     let material = Material { flatness: 0.65, hem_m: 0.0, ..Material::cloth(Vec3::ONE) };
-                    let colours = heat_colours(&errors_cm, self.args.heat_cm);
+                    let colours = heat_colours(&errors_cm, self.heat_cm);
                     looks.push((Cloth { material, ..plain() }, p, Some(colours)));
                 }
                 (Pane::Ghost, Some(p), Some(truth), _) => {
@@ -435,7 +461,7 @@ impl Artist<'_> {
             looks.iter().map(|(cloth, p, colours)| (cloth, *p, colours.as_deref())).collect();
         let mut picture = self.studio.draw_turned(Some(skin), &items, root, turned, label)?;
         if pane == Pane::Heat {
-            write_legend(&mut picture, self.args.heat_cm, "cm");
+            write_legend(&mut picture, self.heat_cm, "cm");
         }
         Ok(picture)
     }
@@ -448,7 +474,7 @@ fn shot(args: &Args, body: &Body, take: Option<&Take>) -> Result<Shot> {
     }
     let motion = match &args.motion {
         None => Motion::new("rest", 30.0, body.skeleton.clone(), vec![body.skeleton.rest_pose()])?,
-        Some(name) => one_motion(name, args.clip.as_deref(), body)?,
+        Some(name) => one_motion(name, args.clip.as_deref(), body, &Pacing::new(args.fps, args.trim))?,
     };
     let motion = motion.resampled(30.0);
     Ok(Shot {

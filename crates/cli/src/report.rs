@@ -5,6 +5,7 @@ pub mod film;
 mod plots;
 pub mod tables;
 
+use crate::driver;
 use crate::picture::Studio;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -33,7 +34,8 @@ pub struct Story<'a> {
     pub model: &'a Model,
     pub evaluation: &'a Evaluation,
     pub spectrum: Option<&'a Spectrum>,
-    pub film: &'a Film,
+    /// None where nothing could be drawn.
+    pub film: Option<&'a Film>,
     /// Rows of pictures and what they show, after the figures.
     pub pictures: &'a [(Vec<Image>, String)],
     /// Commands to go on with.
@@ -56,7 +58,8 @@ pub fn write_evaluated(
     value: &Value,
 ) -> Result<()> {
     let mut value = value.clone();
-    let mut studio = Studio::new(body, View::ThreeQuarter, 300, 400, 0.0)?;
+    let mut studio = driver::renderer_if_any()?
+        .map(|renderer| Studio::new(renderer, body, View::ThreeQuarter, (300, 400), 0.0));
     facts::merge(&mut value, facts::of_model(model));
     let note = |key: &str| model.notes.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
     let mut unseen: Vec<&str> = takes.iter().map(|t| t.clip.as_str()).collect();
@@ -68,14 +71,17 @@ pub fn write_evaluated(
             "unseen": unseen.join(", "), "test_clips": unseen.len(),
             "simulated_ms_per_frame": facts::simulated_ms(takes.iter()),
             "skin_us_per_frame": facts::skinned_us(attachment, &takes[0]),
-            "machine": facts::of_machine(&studio.adapter()),
+            "machine": facts::of_machine(studio.as_ref().map(Studio::adapter)),
         }),
     );
     let filmed = takes.iter().find(|t| t.stop_frame.is_none()).unwrap_or(&takes[0]);
     // A hundred frames are a film; a long clip is shown in fewer a second.
     let every = filmed.len().div_ceil(100).max(2);
-    let red = film::round_up(evaluation.p95_cm);
-    let film = film::film(&mut studio, body, filmed, model, attachment, every, red)?;
+    let red = film::red_cm(evaluation.mean_cm);
+    let film = match &mut studio {
+        Some(studio) => Some(film::film(studio, body, filmed, model, attachment, every, red)?),
+        None => None,
+    };
     let spectrum = toile_learn::spectrum(model, takes, attachment);
     let story = Story {
         title: &format!("{}, learned", note("garment").unwrap_or_else(|| model.name.clone())),
@@ -83,7 +89,7 @@ pub fn write_evaluated(
         model,
         evaluation,
         spectrum: spectrum.as_ref(),
-        film: &film,
+        film: film.as_ref(),
         pictures: &[],
         next: "",
     };
@@ -96,22 +102,15 @@ fn page(story: &Story<'_>) -> Result<String> {
     tables::opening(&mut page, value);
 
     page.section("Film");
-    let film = story.film;
-    page.film_of_panes(
-        &film.frames,
-        film.panes,
-        film.fps,
-        &format!(
-            "{}, a clip it was not trained on: simulated, learned (free run: it sees only the body), skinned, and the \
-             learned one coloured by its distance to the simulation, blue for none to red for {} cm; all in lock-step.",
-            film.clip, film.red_cm
-        ),
-    )?;
+    match story.film {
+        Some(film) => show_film(&mut page, film)?,
+        None => driver::say_on(&mut page),
+    }
     page.section("Error over time");
     page.paragraph("Mean distance of all vertices to the simulation. The mark follows the film.");
     for clip in e.clips.iter().filter(|c| c.stop_frame.is_none()) {
         let chart = plots::error(clip, story.model.fps);
-        if clip.clip == film.clip {
+        if story.film.is_some_and(|film| film.clip == clip.clip) {
             page.chart_of_film(&chart)
         } else {
             page.chart(&chart)
@@ -162,4 +161,18 @@ fn page(story: &Story<'_>) -> Result<String> {
         page.section("With your own character").preformatted(story.next);
     }
     Ok(page.finish())
+}
+
+fn show_film(page: &mut Page, film: &Film) -> Result<()> {
+    page.film_of_panes(
+        &film.frames,
+        film.panes,
+        film.fps,
+        &format!(
+            "{}, a clip it was not trained on: simulated, learned (free run: it sees only the body), skinned, and the \
+             learned one coloured by its distance to the simulation, blue for none to red for {} cm, about twice the mean; all in lock-step.",
+            film.clip, film.red_cm
+        ),
+    )?;
+    Ok(())
 }

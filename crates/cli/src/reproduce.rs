@@ -5,6 +5,7 @@ mod page;
 mod study;
 
 use crate::ask::{self, BadRequest};
+use crate::pacing::Pacing;
 use crate::simulate::Job;
 use anyhow::{Context, Result};
 use cast::Cast;
@@ -147,7 +148,7 @@ impl Wardrobe<'_> {
         }
         let worn = ask::garment(garment, self.body, RestChoice::Auto, None)?;
         let fabric = ask::fabric(fabric.unwrap_or(&worn.fabric))?;
-        let motions: Vec<Motion> = ask::motions(clips, self.body)?;
+        let motions: Vec<Motion> = ask::motions(clips, self.body, &Pacing::AS_IS)?;
         let plain: String = format!("{garment}-{}", fabric.name)
             .chars()
             .map(|c| if c.is_alphanumeric() { c } else { '_' })

@@ -3,6 +3,7 @@
 use crate::ask::{self, BadRequest};
 use crate::convert::Rest;
 use crate::interrupt;
+use crate::pacing::{self, Pacing};
 use crate::progress;
 use crate::resume::{self, Digest, Timings};
 use anyhow::{Context, Result};
@@ -38,6 +39,12 @@ pub struct Args {
     /// Motion files, folders of BVH files, or built-in motions
     #[arg(long, required = true, num_args = 1..)]
     motion: Vec<String>,
+    /// Frames per second of the motion file, where it states a wrong rate
+    #[arg(long, value_parser = pacing::rate)]
+    fps: Option<f64>,
+    /// Only these seconds of every motion: FROM:TO, FROM: or :TO
+    #[arg(long, value_parser = pacing::span)]
+    trim: Option<(f64, f64)>,
     /// A fabric file or a built-in fabric; the garment's own when not given
     #[arg(long)]
     fabric: Option<String>,
@@ -73,7 +80,12 @@ pub fn run(args: &Args) -> Result<()> {
         return Err(BadRequest(format!("--nudge {}: 0 to 10 mm", args.nudge)).into());
     }
     let settings = RecordSettings { nudge_m: 1e-3 * args.nudge, ..RecordSettings::default() };
-    let motions = whole(&body, ask::motions(&args.motion, &body)?, &settings, args.cut)?;
+    let motions = whole(
+        &body,
+        ask::motions(&args.motion, &body, &Pacing::new(args.fps, args.trim))?,
+        &settings,
+        args.cut,
+    )?;
     let job = Job {
         body: &body,
         garment: &garment,

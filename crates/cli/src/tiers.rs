@@ -1,6 +1,7 @@
 //! One garment on one motion by any tier: what `animate` and `compare` play.
 
 use crate::ask::{self, BadRequest};
+use crate::pacing::Pacing;
 use crate::progress;
 use anyhow::{Context, Result};
 use glam::{Affine3A, Vec3};
@@ -43,8 +44,15 @@ pub struct Shot {
 
 impl Shot {
     /// The one motion that was named, carried over to the body, at a rate and no longer than asked.
-    pub fn new(name: &str, clip: Option<&str>, body: &Body, fps: f64, seconds: Option<f64>) -> Result<Self> {
-        let mut motion = one_motion(name, clip, body)?;
+    pub fn new(
+        name: &str,
+        clip: Option<&str>,
+        body: &Body,
+        pacing: &Pacing,
+        fps: f64,
+        seconds: Option<f64>,
+    ) -> Result<Self> {
+        let mut motion = one_motion(name, clip, body, pacing)?;
         if let Some(seconds) = seconds {
             motion = motion.trimmed(0.0, seconds)?;
         }
@@ -71,7 +79,7 @@ impl Shot {
 }
 
 /// The only motion of that name; of a file with several, the chosen clip.
-pub fn one_motion(name: &str, clip: Option<&str>, body: &Body) -> Result<Motion> {
+pub fn one_motion(name: &str, clip: Option<&str>, body: &Body, pacing: &Pacing) -> Result<Motion> {
     let mut motions = ask::raw_motions(name)?;
     let names: Vec<String> = motions.iter().map(|m| m.name.clone()).collect();
     if let Some(clip) = clip {
@@ -80,7 +88,8 @@ pub fn one_motion(name: &str, clip: Option<&str>, body: &Body) -> Result<Motion>
     match motions.len() {
         1 => {
             let carry = if ask::is_file(name) { ask::file_onto } else { ask::onto };
-            carry(motions.remove(0), body).with_context(|| format!("motion {name}"))
+            let motion = pacing.apply(motions.remove(0), ask::is_file(name))?;
+            carry(motion, body).with_context(|| format!("motion {name}"))
         }
         0 if names.is_empty() => Err(BadRequest(format!("{name} holds no animation")).into()),
         _ => Err(BadRequest(format!(
@@ -97,7 +106,9 @@ pub fn one_motion(name: &str, clip: Option<&str>, body: &Body) -> Result<Motion>
 pub struct Played {
     /// Median time of a frame, bones to vertices, µs.
     pub us_per_frame: f64,
-    /// Frames whose inputs had to be clamped to what the model is certified for.
+    /// Frames that were stepped, at the tier's own rate.
+    pub frames: usize,
+    /// Those whose inputs had to be clamped to what the model is certified for.
     pub clamped_frames: usize,
     /// Deepest vertex inside the body as the solver saw it, mm.
     pub deepest_mm: f32,
@@ -165,6 +176,7 @@ fn play(tier: &mut dyn Tier, shot: &Shot, out: &mut dyn FnMut(&[Vec3]) -> Result
         if report.refused {
             anyhow::bail!("frame {f}: the pose could not be used");
         }
+        played.frames += 1;
         played.clamped_frames += usize::from(report.clamped > 0);
         out(&positions)?;
     }
@@ -238,7 +250,8 @@ pub fn played_take(take: &Take) -> Played {
     Played {
         us_per_frame: ms.get(ms.len() / 2).map_or(0.0, |ms| 1e3 * f64::from(*ms)),
         deepest_mm: take.reports.iter().map(|r| r.deepest_mm).fold(0.0, f32::max),
-        ..Played::default()
+        frames: take.len(),
+        clamped_frames: 0,
     }
 }
 

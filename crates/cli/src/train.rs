@@ -1,6 +1,7 @@
 //! `toile train`: from takes to a model.
 
 use crate::ask::{self, BadRequest};
+use crate::output::{self, Overwrite};
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -26,11 +27,11 @@ pub struct Args {
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=5))]
     order: u8,
     /// Dimensions of the garment's space
-    #[arg(long, default_value_t = 64)]
-    cloth_dims: usize,
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    cloth_dims: u16,
     /// Dimensions of the body's space
-    #[arg(long, default_value_t = 64)]
-    body_dims: usize,
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    body_dims: u16,
     /// The printed form: no bias, plain cosine, one-step least squares
     #[arg(long)]
     paper: bool,
@@ -52,6 +53,8 @@ pub struct Args {
     /// Where to write the model
     #[arg(long)]
     out: PathBuf,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -65,7 +68,7 @@ enum Kind {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    ask::writable(&args.out)?;
+    args.overwrite.check(&args.out, output::named([args.body.as_str()], &args.takes))?;
     let body = ask::body(&args.body, None)?;
     let files = take_files(&args.takes)?;
     let takes = TakeFiles(vec![files; usize::from(args.repeat)].concat());
@@ -76,8 +79,8 @@ pub fn run(args: &Args) -> Result<()> {
             Kind::C => ModelKind::C,
         },
         order: usize::from(args.order),
-        cloth_dims: args.cloth_dims,
-        body_dims: args.body_dims,
+        cloth_dims: usize::from(args.cloth_dims),
+        body_dims: usize::from(args.body_dims),
         paper: args.paper,
         refine: !args.no_refine,
         chunk_frames: args.chunk_frames as usize,

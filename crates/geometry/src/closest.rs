@@ -1,5 +1,6 @@
 //! Closest points, rays and inside tests on triangles, by a bounding-volume hierarchy.
 
+use crate::distance;
 use glam::{DVec3, Vec3};
 
 /// A point of a triangle mesh nearest to some query.
@@ -446,42 +447,8 @@ fn cross_triangle(origin: DVec3, direction: DVec3, corners: [Vec3; 3]) -> Option
     })
 }
 
-/// Barycentric weights of the point of triangle `abc` nearest to `p` (Ericson, Real-Time Collision Detection §5.1.5).
+/// Barycentric weights of the point of triangle `abc` nearest to `p`.
 pub(crate) fn closest_on_triangle(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> [f32; 3] {
-    let (ab, ac, ap) = (b - a, c - a, p - a);
-    let (d1, d2) = (ab.dot(ap), ac.dot(ap));
-    if d1 <= 0.0 && d2 <= 0.0 {
-        return [1.0, 0.0, 0.0];
-    }
-    let bp = p - b;
-    let (d3, d4) = (ab.dot(bp), ac.dot(bp));
-    if d3 >= 0.0 && d4 <= d3 {
-        return [0.0, 1.0, 0.0];
-    }
-    let vc = d1 * d4 - d3 * d2;
-    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
-        let v = d1 / (d1 - d3);
-        return [1.0 - v, v, 0.0];
-    }
-    let cp = p - c;
-    let (d5, d6) = (ab.dot(cp), ac.dot(cp));
-    if d6 >= 0.0 && d5 <= d6 {
-        return [0.0, 0.0, 1.0];
-    }
-    let vb = d5 * d2 - d1 * d6;
-    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
-        let w = d2 / (d2 - d6);
-        return [1.0 - w, 0.0, w];
-    }
-    let va = d3 * d6 - d5 * d4;
-    if va <= 0.0 && (d4 - d3) >= 0.0 && (d5 - d6) >= 0.0 {
-        let w = (d4 - d3) / ((d4 - d3) + (d5 - d6));
-        return [0.0, 1.0 - w, w];
-    }
-    let sum = va + vb + vc;
-    if sum <= 0.0 {
-        // A sliver whose products all rounded to nothing: any of its points will do.
-        return [1.0, 0.0, 0.0];
-    }
-    [va / sum, vb / sum, vc / sum]
+    let [a, b, c] = [a, b, c].map(|v| v.as_dvec3());
+    distance::point_triangle(p.as_dvec3(), a, b, c).map(|w| w as f32)
 }

@@ -26,6 +26,11 @@ impl Random {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
+    /// A whole number under `n`; 0 where that is 0.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.bits() % n.max(1) as u64) as usize
+    }
+
     /// Between −1 and 1.
     pub fn signed(&mut self) -> f64 {
         2.0 * self.unit() - 1.0

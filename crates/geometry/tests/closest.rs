@@ -1,20 +1,11 @@
 //! The triangle tree against looking at every triangle.
 
 use glam::Vec3;
-use toile_geometry::{Mesh, TriangleTree};
+use toile_geometry::{Mesh, Random, TriangleTree};
 
-/// A small generator, so that a failure can be repeated from its seed.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f32 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 40) as f32 / (1u64 << 24) as f32
-    }
-
-    fn point(&mut self, spread: f32) -> Vec3 {
-        (Vec3::new(self.next(), self.next(), self.next()) - 0.5) * spread
-    }
+/// Within a cube of this side around the origin.
+fn point(random: &mut Random, spread: f32) -> Vec3 {
+    random.vector().as_vec3() * (0.5 * spread)
 }
 
 /// A closed sphere with bumps, around `centre`.
@@ -41,8 +32,8 @@ fn ball(around: u32, high: u32, radius: f32, centre: Vec3) -> Mesh {
 fn soup(random: &mut Random, n: u32) -> Mesh {
     let mut mesh = Mesh::default();
     for t in 0..n {
-        let at = random.point(2.0);
-        (0..3).for_each(|_| mesh.positions.push(at + random.point(0.3)));
+        let at = point(random, 2.0);
+        (0..3).for_each(|_| mesh.positions.push(at + point(random, 0.3)));
         mesh.triangles.push([3 * t, 3 * t + 1, 3 * t + 2]);
     }
     mesh
@@ -52,7 +43,7 @@ fn soup(random: &mut Random, n: u32) -> Mesh {
 fn the_tree_finds_what_looking_at_every_triangle_finds() {
     let seed = 7;
     println!("seed {seed}");
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     for mesh in
         [soup(&mut random, 400), ball(24, 16, 1.0, Vec3::ZERO), soup(&mut random, 1), soup(&mut random, 5)]
     {
@@ -64,7 +55,7 @@ fn the_tree_finds_what_looking_at_every_triangle_finds() {
             .map(|t| TriangleTree::new(&mesh.positions, std::slice::from_ref(t)))
             .collect();
         for _ in 0..200 {
-            let query = random.point(4.0);
+            let query = point(&mut random, 4.0);
             let all: Vec<_> = singles.iter().map(|s| s.closest(query).unwrap()).collect();
             let best = all.iter().map(|c| c.distance_m).fold(f32::INFINITY, f32::min);
             let found = tree.closest(query).unwrap();
@@ -78,7 +69,7 @@ fn the_tree_finds_what_looking_at_every_triangle_finds() {
             assert!(tree.closest_within(query, best * 1.001).is_some());
             assert!(tree.closest_within(query, best * 0.999).is_none());
 
-            let direction = random.point(1.0);
+            let direction = point(&mut random, 1.0);
             let hit = tree.first_hit(query, direction);
             let nearest = singles.iter().filter_map(|s| s.first_hit(query, direction)).map(|h| h.distance_m);
             assert_eq!(hit.map(|h| h.distance_m), nearest.min_by(f32::total_cmp), "ray {query} {direction}");
@@ -89,14 +80,14 @@ fn the_tree_finds_what_looking_at_every_triangle_finds() {
 
 #[test]
 fn boxes_of_a_refitted_tree_follow_the_body() {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let mesh = soup(&mut random, 300);
     let mut tree = TriangleTree::new(&mesh.positions, &mesh.triangles);
     let moved: Vec<Vec3> = mesh.positions.iter().map(|p| Vec3::new(p.y + 3.0, p.x * p.x, -p.z)).collect();
     tree.refit(&moved);
     let fresh = TriangleTree::new(&moved, &mesh.triangles);
     for _ in 0..300 {
-        let query = random.point(6.0);
+        let query = point(&mut random, 6.0);
         assert_eq!(tree.closest(query), fresh.closest(query));
         assert_eq!(tree.first_hit(query, Vec3::X), fresh.first_hit(query, Vec3::X));
     }
@@ -104,7 +95,7 @@ fn boxes_of_a_refitted_tree_follow_the_body() {
 
 #[test]
 fn inside_agrees_with_the_exact_winding_number() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     // Two balls that overlap, as a thigh and a trunk do: inside either is inside.
     let mut mesh = ball(24, 16, 1.0, Vec3::ZERO);
     let other = ball(20, 12, 0.8, Vec3::new(0.9, 0.1, 0.0));
@@ -114,7 +105,7 @@ fn inside_agrees_with_the_exact_winding_number() {
     let tree = TriangleTree::new(&mesh.positions, &mesh.triangles);
     let (mut inside, mut twice) = (0, 0);
     for _ in 0..1000 {
-        let query = random.point(3.0);
+        let query = point(&mut random, 3.0);
         let winding = tree.winding_number(query);
         assert!((winding - winding.round()).abs() < 1e-6, "{winding}");
         assert_eq!(tree.is_inside(query), winding > 0.5, "{query}");

@@ -2,14 +2,13 @@
 
 use crate::histogram::Histogram;
 use crate::liveliness::Liveliness;
-use crate::penetration::Penetration;
 use crate::sequence::{canonical_bones, joined_roots};
 use crate::settling::{Settling, settle};
 use faer::Mat;
 use glam::Vec3;
 use std::sync::Arc;
 use std::time::Instant;
-use toile_assets::{Attachment, Body, Model, RootFrame, Take, TriangleTree};
+use toile_assets::{Attachment, Body, Model, Penetration, PosedBody, RootFrame, Take};
 use toile_run::{Skinned, Stable, Tier};
 
 /// Scores of one take, in centimetres.
@@ -166,7 +165,7 @@ pub fn evaluate(
     let mut totals = Totals::default();
     let (mut all, mut skin_all, mut best_all, mut start_all) =
         (Histogram::new(), Histogram::new(), Histogram::new(), Histogram::new());
-    let mut tree = body.map(|b| TriangleTree::new(&b.mesh.positions, &b.mesh.triangles));
+    let mut posed = body.map(|b| PosedBody::new(b, &b.bones(&b.skeleton.rest_pose())));
     let (mut clips, mut stops) = (Vec::new(), Vec::new());
     let mut out = vec![Vec3::ZERO; model.vertices];
     let d = model.cloth_dims;
@@ -205,11 +204,10 @@ pub fn evaluate(
             by_frame_cm.push(score(&out, truth, &mut own));
             let own_cm = f64::from(by_frame_cm[f]);
             let look = f % PENETRATION_EVERY == 0;
-            if let (Some(body), Some(tree), true) = (body, &mut tree, look) {
-                let posed = body.skinned_positions(take.frame_bones(f));
-                tree.refit(&posed);
-                totals.model_inside.add(tree, &posed, body, &out);
-                totals.truth_inside.add(tree, &posed, body, truth);
+            if let (Some(body), Some(posed), true) = (body, &mut posed, look) {
+                posed.repose(body, take.frame_bones(f));
+                totals.model_inside.add(posed, &out);
+                totals.truth_inside.add(posed, truth);
             }
 
             let y = project_cloth(model, take, f);
@@ -281,8 +279,8 @@ pub fn evaluate(
         stops,
         penetration_percent: with_body(totals.model_inside.percent()),
         truth_penetration_percent: with_body(totals.truth_inside.percent()),
-        deepest_mm: with_body(1e3 * f64::from(totals.model_inside.deepest_m)),
-        truth_deepest_mm: with_body(1e3 * f64::from(totals.truth_inside.deepest_m)),
+        deepest_mm: with_body(totals.model_inside.deepest_mm()),
+        truth_deepest_mm: with_body(totals.truth_inside.deepest_mm()),
         out_of_range_percent: 100.0 * totals.out_of_range as f64 / frames,
         strangest: totals.strangest,
         us_per_frame: median(totals.times),

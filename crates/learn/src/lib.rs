@@ -16,7 +16,6 @@ mod hidden;
 mod histogram;
 mod liveliness;
 mod mirror;
-mod penetration;
 mod refine;
 mod response;
 mod rollout;

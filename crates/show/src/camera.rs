@@ -48,6 +48,13 @@ pub enum View {
 }
 
 impl View {
+    /// The same side of a subject that is turned about the vertical by so many degrees.
+    #[must_use]
+    pub fn turned(self, degrees: f32) -> Self {
+        let (azimuth, elevation) = self.angles();
+        Self::Angle { azimuth: azimuth + degrees, elevation }
+    }
+
     /// Degrees around the vertical and degrees above the horizon.
     pub fn angles(self) -> (f32, f32) {
         match self {

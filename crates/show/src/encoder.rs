@@ -6,6 +6,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread::JoinHandle;
+use toile_assets::write::MARK;
 
 /// A film that `ffmpeg` is encoding. Dropped before it is finished it leaves nothing behind.
 pub(crate) struct Encoder {
@@ -45,7 +46,7 @@ impl Encoder {
             // Colour is kept at half the resolution, so both sides must be even.
             .args(["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2:color=white", "-pix_fmt", "yuv420p"])
             .args(if container == "mp4" { &["-movflags", "+faststart"][..] } else { &[] })
-            .args(["-f", container])
+            .args(["-metadata", &format!("comment={MARK}"), "-f", container])
             .arg(&beside)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::io::Write;
 use std::path::Path;
 use std::rc::Rc;
-use toile_assets::write::{Partial, write_atomically};
+use toile_assets::write::{MARK, Partial, write_atomically};
 
 /// How a film is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,6 +232,9 @@ impl<W: Write> GifWriter<W> {
         table.extend([0, 0, 0]);
         let mut encoder = gif::Encoder::new(to, w, h, &table).map_err(|e| gif_failure(e.to_string()))?;
         encoder.set_repeat(gif::Repeat::Infinite).map_err(|e| gif_failure(e.to_string()))?;
+        encoder
+            .write_raw_extension(gif::Extension::Comment.into(), &[MARK.as_bytes()])
+            .map_err(|e| gif_failure(e.to_string()))?;
         let fps = if fps.is_finite() && fps > 0.0 { fps.clamp(0.1, 50.0) } else { 25.0 };
         let hundredths = 100.0 / f64::from(fps);
         Ok(Self { encoder, palette, shown: Vec::new(), width: width as usize, frames: 0, hundredths })
@@ -316,6 +319,7 @@ impl<W: Write> ApngWriter<W> {
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_animated(frames as u32, 0).map_err(apng_failure)?;
         encoder.set_frame_delay((1000.0 / fps).round() as u16, 1000).map_err(apng_failure)?;
+        encoder.add_text_chunk("Software".into(), MARK.into()).map_err(apng_failure)?;
         let writer = encoder.write_header().map_err(apng_failure)?;
         Ok(Self { writer, shown: Vec::new(), width: width as usize })
     }

@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 use std::path::Path;
-use toile_assets::write::write_atomically;
+use toile_assets::write::{MARK, write_atomically};
 
 /// An RGBA picture, eight bits a channel, sRGB, rows from the top.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,6 +105,7 @@ impl Image {
         encoder.set_color(if opaque { png::ColorType::Rgb } else { png::ColorType::Rgba });
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
+        encoder.add_text_chunk("Software".into(), MARK.into()).map_err(fail)?;
         let mut writer = encoder.write_header().map_err(fail)?;
         if opaque {
             writer.write_image_data(&self.rgb()).map_err(fail)?;

@@ -38,7 +38,9 @@ pub fn read_garment_for(
     let source = Source::read(path, select)?;
     let Loaded { value: source, mut problems, mut notes } = source;
     let (lo, hi) = used_bounds(&source.mesh);
-    let (conversion, said) = axes::guess_garment(lo, hi, body.map(|b| b.mesh.bounds()));
+    let wearer = body.map(|b| b.mesh.bounds());
+    let guess = if is_gltf(path) { axes::gltf_garment } else { axes::guess_garment };
+    let (conversion, said) = guess(lo, hi, wearer);
     notes.extend(said);
     if !axes::is_usual_unit(conversion.metres_per_unit) {
         let action = format!("scaled by {:.4}, a guess", conversion.metres_per_unit);
@@ -147,6 +149,10 @@ impl Source {
             _ => Err(Error::bad(path, "name", "garments are read from .obj, .gltf and .glb")),
         }
     }
+}
+
+fn is_gltf(path: &Path) -> bool {
+    path.extension().is_some_and(|e| ["gltf", "glb", "vrm"].iter().any(|x| e.eq_ignore_ascii_case(x)))
 }
 
 /// The box around the vertices that triangles use: a stray vertex must not decide the units.

@@ -1,8 +1,10 @@
 //! Files out: written beside, synced, renamed, so that a crash leaves the old file or the new one.
 
+pub mod abc;
 pub mod bvh;
 pub mod glb;
 pub mod obj;
+mod ogawa;
 mod partial;
 pub mod pc2;
 pub mod take;
@@ -12,6 +14,9 @@ pub use partial::Partial;
 
 use crate::Result;
 use std::path::Path;
+
+/// What files say that have room for it, so that what wrote them is known before they are overwritten.
+pub const MARK: &str = "made by toile";
 
 /// Writes `bytes` to `path` all or nothing.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {

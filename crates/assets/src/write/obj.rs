@@ -55,25 +55,29 @@ pub fn write_garment(path: &Path, garment: &Garment) -> Result<()> {
 /// Frames as `name_0001.obj`, `name_0002.obj` and so on.
 pub struct ObjSequence<'a> {
     mesh: &'a Mesh,
-    folder: PathBuf,
-    stem: String,
+    path: PathBuf,
     next: u32,
 }
 
 impl<'a> ObjSequence<'a> {
     /// A sequence beside `path`: `cache/dress.obj` gives `cache/dress_0001.obj` first.
     pub fn new(path: &Path, mesh: &'a Mesh) -> Self {
-        let stem = path.file_stem().map_or("frame".into(), |s| s.to_string_lossy().into_owned());
-        Self { mesh, folder: path.parent().unwrap_or(Path::new("")).to_path_buf(), stem, next: 1 }
+        Self { mesh, path: path.to_path_buf(), next: 1 }
     }
 
     /// Writes the next frame and says where.
     pub fn push(&mut self, positions: &[Vec3]) -> Result<PathBuf> {
-        let path = self.folder.join(format!("{}_{:04}.obj", self.stem, self.next));
+        let path = numbered(&self.path, self.next);
         write_frame(&path, self.mesh, positions)?;
         self.next += 1;
         Ok(path)
     }
+}
+
+/// Where frame `number` of a sequence beside `path` stands; the first is 1.
+pub fn numbered(path: &Path, number: u32) -> PathBuf {
+    let stem = path.file_stem().map_or("frame".into(), |s| s.to_string_lossy());
+    path.with_file_name(format!("{stem}_{number:04}.obj"))
 }
 
 fn check(path: &Path, mesh: &Mesh, positions: &[Vec3]) -> Result<()> {
@@ -99,7 +103,7 @@ fn text(mesh: &Mesh, positions: &[Vec3]) -> String {
 
 fn vertices(mesh: &Mesh, positions: &[Vec3]) -> String {
     let mut out = String::with_capacity(positions.len() * 40 + mesh.triangles.len() * 30);
-    out.push_str("# metres, +Y up\n");
+    let _ = writeln!(out, "# {}; metres, +Y up", super::MARK);
     // The shortest text that reads back as the very same f32.
     for p in positions {
         let _ = writeln!(out, "v {} {} {}", p.x, p.y, p.z);

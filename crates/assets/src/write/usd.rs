@@ -156,9 +156,9 @@ fn copy_into(from: &Path, to: &mut Partial) -> Result<()> {
 /// Everything up to the first sample.
 fn head(mesh: &Mesh, settings: &UsdSettings, end_code: f64) -> String {
     let UsdSettings { fps, start, .. } = settings;
-    let name = identifier(&settings.name);
+    let (name, mark) = (identifier(&settings.name), super::MARK);
     let mut out = format!(
-        "#usda 1.0\n(\n    defaultPrim = \"{name}\"\n    metersPerUnit = 1\n    upAxis = \"Y\"\n    \
+        "#usda 1.0\n(\n    defaultPrim = \"{name}\"\n    doc = \"{mark}\"\n    metersPerUnit = 1\n    upAxis = \"Y\"\n    \
          startTimeCode = {start}\n    endTimeCode = {end_code}\n    timeCodesPerSecond = {fps}\n    \
          framesPerSecond = {fps}\n)\n\n\
          def Xform \"{name}\" (\n    kind = \"component\"\n)\n{{\n    def Mesh \"mesh\"\n    {{\n        \

@@ -5,6 +5,7 @@ use glam::{Affine3A, EulerRot, Quat, Vec2, Vec3};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use toile_assets::{Body, Joint, Mesh, Motion, Pose, Skeleton, Skin, Transform};
+use toile_geometry::Random;
 
 /// A file of this test run that vanishes with it.
 pub struct Scratch(pub PathBuf);
@@ -24,26 +25,6 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Numbers that look random and are the same every time.
-pub struct Xorshift(pub u64);
-
-impl Xorshift {
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    pub fn unit(&mut self) -> f32 {
-        (self.next() >> 40) as f32 / (1u64 << 24) as f32
     }
 }
 
@@ -78,9 +59,9 @@ pub fn tube(influences: usize) -> Body {
             mesh.triangles.push([b as u32, c as u32, d as u32]);
         }
     }
-    let mut random = Xorshift(7);
+    let mut random = Random::new(7);
     let rows: Vec<Vec<(u16, f32)>> = (0..mesh.positions.len())
-        .map(|v| (0..influences).map(|k| (((v + 2 * k) % 7) as u16, 0.05 + random.unit())).collect())
+        .map(|v| (0..influences).map(|k| (((v + 2 * k) % 7) as u16, 0.05 + random.unit() as f32)).collect())
         .collect();
     Body::bound_at_rest("tube", skeleton, mesh, Skin::from_rows(rows).unwrap()).unwrap()
 }

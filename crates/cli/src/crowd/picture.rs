@@ -1,7 +1,9 @@
 //! The crowd as one sees it: everyone on the ground before a camera, each at another moment of their clip.
 
 use super::{Args, Clip};
-use crate::ask::{self, BadRequest, ending};
+use crate::ask::{BadRequest, ending};
+use crate::driver;
+use crate::output;
 use crate::picture::DEPTH_SLACK_M;
 use crate::progress;
 use anyhow::Result;
@@ -10,9 +12,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use toile_assets::{Body, Model, RootFrame};
+use toile_geometry::Random;
 use toile_run::{Actor, Crowd, CrowdSettings, Instance};
 use toile_show::{
-    Camera, Flock, Image, Item, Material, Member, MeshHandle, Renderer, Scene, smooth_normals, srgb, thinned,
+    Camera, Flock, Image, Item, Material, Member, MeshHandle, Scene, smooth_normals, srgb, thinned,
     uncovered_m,
 };
 
@@ -32,15 +35,12 @@ const CELL_M: f32 = 0.035;
 const BEFORE: usize = 60;
 
 /// Refuses a place that cannot be written before any work is done.
-pub fn check(path: &Path) -> Result<()> {
+pub fn check(path: &Path, args: &Args) -> Result<()> {
     if ending(&path.to_string_lossy()) != "png" {
         return Err(BadRequest(format!("{}: the picture is written as .png", path.display())).into());
     }
-    ask::writable(path)?;
-    if path.is_dir() {
-        return Err(BadRequest(format!("{}: is a folder", path.display())).into());
-    }
-    Ok(())
+    let names = args.motion.iter().chain([&args.body]).map(String::as_str);
+    args.overwrite.check(path, output::named(names, [&args.model]))
 }
 
 /// Someone in the crowd.
@@ -114,7 +114,7 @@ pub fn draw(
     body: &Body,
     clips: &[Clip],
 ) -> Result<Drawn> {
-    let mut renderer = Renderer::new()?;
+    let mut renderer = driver::renderer()?;
     let aspect = width as f32 / height as f32;
     let people = people(count, aspect, clips);
 
@@ -234,18 +234,21 @@ fn people(count: usize, aspect: f32, clips: &[Clip]) -> Vec<Person<'_>> {
             if people.len() == count {
                 break;
             }
-            let mut dice = Dice(people.len() as u64 + 1);
+            let mut dice = Random::new(people.len() as u64 + 1);
             // Rows stand in each other's gaps.
             let shift = if row % 2 == 0 { 0.25 } else { 0.75 };
-            let across = (column as f32 + shift + 0.28 * (dice.roll() - 0.5)) / columns as f32;
-            let place =
-                Vec3::new((2.0 * across - 1.0) * half, 0.0, -away + 0.5 * SPACING_M * (dice.roll() - 0.5));
+            let across = (column as f32 + shift + 0.28 * (dice.unit() as f32 - 0.5)) / columns as f32;
+            let place = Vec3::new(
+                (2.0 * across - 1.0) * half,
+                0.0,
+                -away + 0.5 * SPACING_M * (dice.unit() as f32 - 0.5),
+            );
             let clip = &clips[people.len() % clips.len()];
             // Later than the swing-in where the clip is long enough.
             let first = BEFORE.min(clip.bones.len() / 2);
-            let frame = first + ((clip.bones.len() - first) as f32 * dice.roll()) as usize;
+            let frame = first + ((clip.bones.len() - first) as f32 * dice.unit() as f32) as usize;
             let frame = frame.min(clip.bones.len() - 1);
-            let wander = 0.9 * (dice.roll() - 0.5) + 0.9 * (dice.roll() - 0.5);
+            let wander = 0.9 * (dice.unit() as f32 - 0.5) + 0.9 * (dice.unit() as f32 - 0.5);
             let turn = f64::from(wander) - clip.roots[frame].heading;
             people.push(Person { clip, frame, place, turn, dress: dress(&mut dice), skin: skin(&mut dice) });
         }
@@ -255,7 +258,7 @@ fn people(count: usize, aspect: f32, clips: &[Clip]) -> Vec<Person<'_>> {
 }
 
 /// A dye, a little lighter or darker than the next of the same.
-fn dress(dice: &mut Dice) -> Vec3 {
+fn dress(dice: &mut Random) -> Vec3 {
     const DYES: [[u8; 3]; 12] = [
         [0x3f, 0x7c, 0x93],
         [0x9c, 0x2f, 0x4a],
@@ -270,29 +273,16 @@ fn dress(dice: &mut Dice) -> Vec3 {
         [0xb8, 0x6f, 0x86],
         [0x3a, 0x3d, 0x46],
     ];
-    let [r, g, b] = DYES[(dice.roll() * DYES.len() as f32) as usize % DYES.len()];
+    let [r, g, b] = DYES[dice.below(DYES.len())];
     // Dyes on cloth are never pure: a little grey in each.
-    srgb(r, g, b).lerp(Vec3::splat(0.2), 0.12) * (0.75 + 0.4 * dice.roll())
+    srgb(r, g, b).lerp(Vec3::splat(0.2), 0.12) * (0.75 + 0.4 * dice.unit() as f32)
 }
 
-fn skin(dice: &mut Dice) -> Vec3 {
+fn skin(dice: &mut Random) -> Vec3 {
     const TONES: [[u8; 3]; 5] =
         [[0xe2, 0xc9, 0xb6], [0xd2, 0xae, 0x93], [0xb9, 0x8d, 0x6f], [0x8d, 0x63, 0x4a], [0x60, 0x43, 0x34]];
-    let [r, g, b] = TONES[(dice.roll() * TONES.len() as f32) as usize % TONES.len()];
+    let [r, g, b] = TONES[dice.below(TONES.len())];
     srgb(r, g, b)
-}
-
-/// Numbers that look thrown and are the same every time (SplitMix64).
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self) -> f32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 40) as f32 / (1 << 24) as f32
-    }
 }
 
 #[cfg(test)]

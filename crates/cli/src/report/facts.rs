@@ -35,8 +35,8 @@ pub fn processor() -> String {
     name.unwrap_or("an unnamed processor").to_string()
 }
 
-/// Machine and versions.
-pub fn of_machine(adapter: &str) -> Value {
+/// Machine and versions, and what draws if anything does.
+pub fn of_machine(adapter: Option<String>) -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "processor": processor(),

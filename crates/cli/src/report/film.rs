@@ -70,9 +70,11 @@ pub fn film(
     })
 }
 
-/// A round number at or above a value: 1, 2 or 5 times a power of ten.
-pub fn round_up(value: f64) -> f32 {
-    let power = 10f64.powf(value.max(1e-3).log10().floor());
-    let steps = [1.0, 2.0, 5.0, 10.0].map(|m| m * power);
-    steps.into_iter().find(|s| *s >= value * 0.999).unwrap_or(value) as f32
+/// What is red in pictures of errors whose mean is this: about twice it, as a round number, so that the middle of the
+/// scale is the usual error and neither all is blue nor all red.
+pub fn red_cm(mean_cm: f64) -> f32 {
+    let wanted = 2.0 * mean_cm.max(0.05);
+    let power = 10f64.powf(wanted.log10().floor());
+    let steps = [1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0].map(|m| m * power);
+    steps.into_iter().find(|s| *s >= wanted * 0.999).unwrap_or(wanted) as f32
 }

@@ -25,7 +25,7 @@ use crate::{Error, Image, Result};
 use chart::Look;
 use std::fmt::Write as _;
 use std::path::Path;
-use toile_assets::write::write_atomically;
+use toile_assets::write::{MARK, write_atomically};
 
 /// A page that is being written.
 #[derive(Clone, Debug)]
@@ -247,7 +247,8 @@ impl Page {
         };
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"generator\" content=\"{MARK}\">\n<title>{title}</title>\n\
              <style>\n{style}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n{script}</body>\n</html>\n",
             title = escape(&self.title),
             style = include_str!("style.css"),
