@@ -3,7 +3,7 @@
 #[path = "tailor/mod.rs"]
 mod tailor;
 
-use toile::assets::{Attachment, AttachmentSettings, builtin};
+use toile::assets::{AttachmentSettings, attach, builtin};
 use toile::learn;
 use toile::simulate::{RecordSettings, record};
 
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     hanging.positions.copy_from_slice(takes[0].frame(0));
     let attachment = match &model.attachment {
         Some(own) => own.clone(),
-        None => Attachment::new(&body, &hanging, &AttachmentSettings::default())?,
+        None => attach(&body, &hanging, &AttachmentSettings::default())?,
     };
     let scores = learn::evaluate(&model, &[truth], &attachment, Some(&body));
     println!(
