@@ -4,7 +4,7 @@
 mod tailor;
 
 use glam::Vec3;
-use toile::assets::{Attachment, AttachmentSettings};
+use toile::assets::{AttachmentSettings, attach};
 use toile::run::{Skinned, Stable, Tier};
 
 /// Frames over which the one goes over into the other.
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let tailor::Tailored { body, garment, takes, model } = tailor::skirt()?;
     let attachment = match &model.attachment {
         Some(own) => own.clone(),
-        None => Attachment::new(&body, &garment.sim, &AttachmentSettings::default())?,
+        None => attach(&body, &garment.sim, &AttachmentSettings::default())?,
     };
     let take = &takes[1];
     // Far away a skinned mesh will do; when its wearer comes near, the learned garment takes over.

@@ -37,9 +37,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let skin = body.skinned_positions(take.frame_bones(0));
     let (wearer, cloth) = (MeshHandle::new(&body.mesh.triangles), MeshHandle::new(&model.triangles));
-    let scene = Scene::new()
-        .with(Item::new(&wearer, &skin, Material::body()))
-        .with(Item::new(&cloth, take.frame(0), Material::fabric("cotton")));
+    let scene = Scene::new().with(Item::new(&wearer, &skin, Material::body())).with(Item::new(
+        &cloth,
+        take.frame(0),
+        Material::fabric("cotton"),
+    ));
     match Renderer::new() {
         Ok(mut renderer) => {
             let camera = Camera::framing_scene(&scene, View::ThreeQuarter, 1.0);

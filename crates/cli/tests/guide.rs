@@ -41,7 +41,9 @@ fn the_commands_of_the_guide_work_in_their_order() {
         let said = String::from_utf8_lossy(&ran.stderr);
         assert!(ran.status.success(), "{command}: {said}");
     }
-    for made in ["dressed.png", "first/walk.take", "dress.toile", "report.html", "dress-morphs.glb", "turn.abc"] {
+    for made in
+        ["dressed.png", "first/walk.take", "dress.toile", "report.html", "dress-morphs.glb", "turn.abc"]
+    {
         assert!(dir.join(made).exists(), "{made} is not there");
     }
     std::fs::remove_dir_all(&dir).unwrap();
