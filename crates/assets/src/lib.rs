@@ -58,5 +58,5 @@ pub use toile_geometry::{
     self_crossings,
 };
 pub use toile_model::{
-    Attachment, Certificate, HipLine, InputSet, Model, ModelKind, RootFrame, RootTracker, Skin,
+    Attachment, Certificate, Correction, HipLine, InputSet, Model, ModelKind, RootFrame, RootTracker, Skin,
 };

@@ -111,6 +111,7 @@ fn small_model() -> Model {
             travel_bound_rate_m: vec![1.5; 3],
             training_travel_m: vec![0.5; 3],
         },
+        correction: None,
         attachment: Some(Attachment {
             skin: Skin::from_rows([[(0, 1.0)]; 3]).unwrap(),
             rest: vec![Vec3::ZERO; 3],

@@ -20,8 +20,9 @@ pub struct Args {
     /// The body that wore the garment: a file or a built-in name
     #[arg(long, default_value = "mannequin:female")]
     body: String,
-    /// Which published form: pose only, with history, with history and root motion
-    #[arg(long, value_enum, default_value = "c")]
+    /// Ours, a correction on top of skinning (d), or a published form: pose only (a), with history (b), with history and
+    /// root motion (c)
+    #[arg(long, value_enum, default_value = "d")]
     model: Kind,
     /// Frames of history
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=5))]
@@ -32,6 +33,9 @@ pub struct Args {
     /// Dimensions of the body's space
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1024))]
     body_dims: u16,
+    /// A model d that costs less: linear but for the nearness to a few poses
+    #[arg(long)]
+    cheap: bool,
     /// The printed form: no bias, plain cosine, one-step least squares
     #[arg(long)]
     paper: bool,
@@ -65,6 +69,7 @@ enum Kind {
     A,
     B,
     C,
+    D,
 }
 
 pub fn run(args: &Args) -> Result<()> {
@@ -77,11 +82,13 @@ pub fn run(args: &Args) -> Result<()> {
             Kind::A => ModelKind::A,
             Kind::B => ModelKind::B,
             Kind::C => ModelKind::C,
+            Kind::D => ModelKind::D,
         },
         order: usize::from(args.order),
         cloth_dims: usize::from(args.cloth_dims),
         body_dims: usize::from(args.body_dims),
         paper: args.paper,
+        cheap: args.cheap,
         refine: !args.no_refine,
         chunk_frames: args.chunk_frames as usize,
         hidden_frames: args.hidden_frames,
@@ -133,6 +140,12 @@ fn json(out: &Path, t: &Training) -> serde_json::Value {
     });
     serde_json::json!({
         "out": out, "windows": t.windows, "mirrored": t.mirrored, "ridge": t.ridge, "refined_over_frames": t.horizon, "tried": tried,
+        "kind": kind_name(m.kind),
+        "correction": t.correction.as_ref().map(|c| serde_json::json!({
+            "joints": c.joints, "left_out_over_skin": c.left_out, "spread": c.spread,
+            "gate_over_skin": c.gate.map(|g| g.over_skin), "gate_worst": c.gate.map(|g| g.worst),
+            "forgets_in_frames": c.forgets_in_frames,
+        })),
         "rho_before": t.rho_before, "rho": m.certificate.rho, "gamma": m.certificate.gamma,
         "transient_gain": m.certificate.transient_gain,
         "travel_bound_cm": 100.0 * largest(&m.certificate.travel_bound_m),
@@ -141,6 +154,16 @@ fn json(out: &Path, t: &Training) -> serde_json::Value {
         "hidden_triangles": m.hidden_triangles.len(), "bytes": m.bytes(),
         "cloth_dims": m.cloth_dims, "body_dims": m.body_dims, "order": m.order, "remarks": t.remarks,
     })
+}
+
+/// The name of a kind on the command line.
+pub fn kind_name(kind: ModelKind) -> &'static str {
+    match kind {
+        ModelKind::A => "a",
+        ModelKind::B => "b",
+        ModelKind::C => "c",
+        ModelKind::D => "d",
+    }
 }
 
 fn largest(values: &[f32]) -> f32 {
@@ -170,6 +193,25 @@ fn text(out: &Path, t: &Training) -> String {
             tried.over_order_zero,
             tried.liveliness
         ));
+    }
+    if let Some(c) = &t.correction {
+        text.push_str(&format!(
+            "  told of {}\n  clips left out of the fit: {:.2} of skinning ({:.2} to {:.2} over three seeds)",
+            c.joints.join(", "),
+            c.left_out,
+            c.spread[0],
+            c.spread[1]
+        ));
+        if let Some(g) = c.gate {
+            text.push_str(&format!(", with the gate {:.2}, worst clip {:.2}", g.over_skin, g.worst));
+        }
+        text.push_str(&format!(
+            "\n  certificate: no vertex ever farther than {:.0} cm from its skinned place, {tightness:.1} times what training \
+             saw; forgets to a hundredth in {:.1} s\n",
+            100.0 * largest(&m.certificate.travel_bound_m),
+            c.forgets_in_frames / m.fps,
+        ));
+        return text;
     }
     text.push_str(&format!(
         "  certificate: ρ {:.4} (least squares alone {:.4}), no vertex ever farther than {:.0} cm from its mean \

@@ -67,6 +67,7 @@ impl Parts<'_> {
                 travel_bound_rate_m: Vec::new(),
                 training_travel_m: Vec::new(),
             },
+            correction: None,
             attachment: None,
             hidden_triangles: Vec::new(),
             notes: Vec::new(),

@@ -78,7 +78,22 @@ impl ClothSpace {
             count += filled;
         })?;
         mean.iter_mut().for_each(|m| *m /= count.max(1) as f64);
+        Self::about(source, plain, mean, dims, chunk)
+    }
 
+    /// Directions of displacement from a given shape.
+    pub fn about<S: TakeSource + ?Sized>(
+        source: &S,
+        plain: &[usize],
+        mean: Vec<f64>,
+        dims: usize,
+        chunk: usize,
+    ) -> Result<Self, Error> {
+        let rows = mean.len();
+        let vertices = rows / 3;
+        let frames = Frames { source, plain, rows, chunk: chunk.max(1) };
+        let mut count = 0usize;
+        frames.each(&mean, |_, filled| count += filled)?;
         let width = (dims + SPARE).min(rows).min(count);
         let mut block = scattered(rows, width);
         for _ in 0..PASSES {

@@ -1,5 +1,6 @@
 //! How wrong a model is, by free runs through the code that ships.
 
+use crate::correction::unposed;
 use crate::histogram::Histogram;
 use crate::liveliness::Liveliness;
 use crate::sequence::{canonical_bones, joined_roots};
@@ -8,7 +9,7 @@ use faer::Mat;
 use glam::Vec3;
 use std::sync::Arc;
 use std::time::Instant;
-use toile_assets::{Attachment, Body, Model, Penetration, PosedBody, RootFrame, Take};
+use toile_assets::{Attachment, Body, Model, ModelKind, Penetration, PosedBody, RootFrame, Take};
 use toile_run::{Skinned, Stable, Tier};
 
 /// Scores of one take, in centimetres.
@@ -217,9 +218,9 @@ pub fn evaluate(
                 model_y[(k, f)] = f64::from(learned.coefficients()[k]);
                 start_y[(k, f)] = f64::from(kinematic[k]);
             }
-            reconstruct(model, &y, &take.roots[f], &mut out);
+            reconstruct(model, &y, take, f, &mut out);
             score(&out, truth, &mut best);
-            reconstruct(model, &kinematic, &take.roots[f], &mut out);
+            reconstruct(model, &kinematic, take, f, &mut out);
             let kinematic_cm = f64::from(score(&out, truth, &mut start));
             // The frame of the stop itself still belongs to the motion.
             if (1..=second).contains(&f) {
@@ -308,7 +309,7 @@ fn score(ours: &[Vec3], truth: &[Vec3], into: &mut Histogram) -> f32 {
 /// Mean vertex distance of coefficients `y` to a frame of a take, cm.
 pub(crate) fn mean_distance_cm(model: &Model, y: &[f32], take: &Take, f: usize) -> f64 {
     let mut out = vec![Vec3::ZERO; model.vertices];
-    reconstruct(model, y, &take.roots[f], &mut out);
+    reconstruct(model, y, take, f, &mut out);
     let sum: f64 = out.iter().zip(take.frame(f)).map(|(a, b)| f64::from(a.distance(*b))).sum();
     100.0 * sum / model.vertices.max(1) as f64
 }
@@ -318,8 +319,14 @@ pub(crate) fn project_cloth(model: &Model, take: &Take, f: usize) -> Vec<f32> {
     let root = take.roots[f];
     let d = model.cloth_dims;
     let mut y = vec![0.0f64; d];
-    for (v, p) in take.frame(f).iter().enumerate() {
-        let apart = root.canonical_from_world(p.as_dvec3()) - model.cloth_mean[v].as_dvec3();
+    let apart: Vec<glam::DVec3> = match (model.kind, &model.attachment) {
+        (ModelKind::D, Some(attachment)) => unposed(attachment, take, f),
+        _ => {
+            let points = take.frame(f).iter().zip(&model.cloth_mean);
+            points.map(|(p, mean)| root.canonical_from_world(p.as_dvec3()) - mean.as_dvec3()).collect()
+        }
+    };
+    for (v, apart) in apart.into_iter().enumerate() {
         for (axis, value) in apart.to_array().into_iter().enumerate() {
             let row = &model.cloth_basis[(3 * v + axis) * d..(3 * v + axis + 1) * d];
             y.iter_mut().zip(row).for_each(|(y, b)| *y += f64::from(*b) * value);
@@ -341,7 +348,8 @@ pub(crate) fn order_zero(model: &Model, x: &[f32]) -> Vec<f32> {
     rows.map(|(row, bias)| bias + row.iter().zip(x).map(|(a, x)| a * x).sum::<f32>()).collect()
 }
 
-fn reconstruct(model: &Model, y: &[f32], root: &RootFrame, out: &mut [Vec3]) {
+/// The garment of coefficients in the pose of a frame.
+fn reconstruct(model: &Model, y: &[f32], take: &Take, f: usize, out: &mut [Vec3]) {
     let d = model.cloth_dims;
     for (v, out) in out.iter_mut().enumerate() {
         let mut p = model.cloth_mean[v];
@@ -349,6 +357,11 @@ fn reconstruct(model: &Model, y: &[f32], root: &RootFrame, out: &mut [Vec3]) {
             let row = &model.cloth_basis[(3 * v + axis) * d..(3 * v + axis + 1) * d];
             p[axis] += row.iter().zip(y).map(|(b, y)| b * y).sum::<f32>();
         }
-        *out = root.world_from_canonical(p.as_dvec3()).as_vec3();
+        *out = match (model.kind, &model.attachment) {
+            (ModelKind::D, Some(attachment)) => {
+                attachment.skin.blend(v, take.frame_bones(f)).transform_point3(p)
+            }
+            _ => take.roots[f].world_from_canonical(p.as_dvec3()).as_vec3(),
+        };
     }
 }

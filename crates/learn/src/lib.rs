@@ -10,6 +10,7 @@ mod body_space;
 mod bound;
 mod certify;
 mod cloth_space;
+mod correction;
 mod evaluate;
 mod fit;
 mod hidden;
@@ -30,6 +31,7 @@ mod twins;
 mod worst;
 
 pub use baseline::{Baselines, baselines};
+pub use correction::{CorrectionReport, GateFit};
 pub use evaluate::{ClipScore, Evaluation, SettlingSummary, evaluate};
 pub use hidden::hidden_triangles;
 pub use settings::{Error, Settings};

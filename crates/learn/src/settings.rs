@@ -5,8 +5,10 @@ use toile_assets::ModelKind;
 /// Settings of a training run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// A, B or C.
+    /// A, B, C or D.
     pub kind: ModelKind,
+    /// Whether a model D is to cost less: few poses that nearness is measured to.
+    pub cheap: bool,
     /// Cloth frames of history; the paper's best is 2. Kind A always has 0.
     pub order: usize,
     /// Cloth dimensions; 64 is where the paper's test error is least.
@@ -44,6 +46,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             kind: ModelKind::C,
+            cheap: false,
             order: 2,
             cloth_dims: 64,
             body_dims: 64,

@@ -11,7 +11,7 @@ use crate::refine::{Free, Segments, refine};
 use crate::rollout::{FreeScore, score};
 use crate::sequences::{Cut, Seen, Sequences};
 use crate::source::{Head, TakeSource, heads};
-use crate::{Error, Settings};
+use crate::{CorrectionReport, Error, Settings};
 use faer::Mat;
 use std::rc::Rc;
 use toile_assets::{Attachment, AttachmentSettings, Body, Mesh, Model, ModelKind, Take, attach};
@@ -51,6 +51,8 @@ pub struct Training {
     pub remarks: Vec<String>,
     /// Where stability had to be enforced: what lowering dimensions until it comes by itself would have given.
     pub lowered: Option<Lowered>,
+    /// How a model D came about; `None` for the others.
+    pub correction: Option<CorrectionReport>,
 }
 
 /// The simplest way to a stable model (§6.1): fewer dimensions.
@@ -72,7 +74,10 @@ pub fn train<S: TakeSource + ?Sized>(
     source: &S,
     settings: &Settings,
 ) -> Result<Training, Error> {
-    let mut training = Prepared::new(body, source, settings)?.train(settings)?;
+    let mut training = match settings.kind {
+        ModelKind::D => crate::correction::train(body, source, settings)?,
+        _ => Prepared::new(body, source, settings)?.train(settings)?,
+    };
     if settings.hidden_frames > 0 {
         training.model.hidden_triangles = hidden_triangles(body, source, settings.hidden_frames)?;
         training.model.notes.push(("hidden_frames".into(), settings.hidden_frames.to_string()));
@@ -225,6 +230,7 @@ impl<'a> Prepared<'a> {
             mirrored: self.mirrored,
             remarks,
             lowered,
+            correction: None,
         })
     }
 }
@@ -251,7 +257,7 @@ fn reduce_dims(heads: &[Head], order: usize, settings: &mut Settings, remarks: &
 }
 
 /// The garment's weights, as it hangs on the body.
-fn attachment(body: &Body, take: &Take, remarks: &mut Vec<String>) -> Option<Attachment> {
+pub(crate) fn attachment(body: &Body, take: &Take, remarks: &mut Vec<String>) -> Option<Attachment> {
     if take.draped.len() != take.vertices {
         return None;
     }

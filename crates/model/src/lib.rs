@@ -5,6 +5,7 @@
 //! bones ([`Skin`], [`Attachment`]).
 
 mod attachment;
+mod correction;
 mod error;
 mod model;
 mod read;
@@ -14,6 +15,7 @@ pub mod tensors;
 mod write;
 
 pub use attachment::Attachment;
+pub use correction::{Correction, GATE_RATE, MAX_POLE, ROOT_TERMS};
 pub use error::{Error, Result};
 pub use model::{Certificate, InputSet, Model, ModelKind};
 pub use root::{HipLine, RootFrame, RootTracker};

@@ -1,9 +1,9 @@
 //! A learned garment: a few matrices, and the promise that they cannot blow up.
 
-use crate::{Attachment, HipLine};
+use crate::{Attachment, Correction, HipLine};
 use glam::Vec3;
 
-/// Which of the published forms a model has.
+/// Which form a model has: A, B and C as published, D ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelKind {
     /// Pose only (eq. 3).
@@ -12,6 +12,8 @@ pub enum ModelKind {
     B,
     /// Pose, cloth history and root motion (eq. 5).
     C,
+    /// A correction on top of skinning, in the bind pose.
+    D,
 }
 
 /// The inputs a model promises to stay bounded for; run time clamps to it.
@@ -57,12 +59,13 @@ pub struct Certificate {
     pub training_travel_m: Vec<f32>,
 }
 
-/// A learned garment. All matrices are row-major.
+/// A learned garment. All matrices are row-major. A model D has no matrices of its own under `a`, `b`, `c` and `bias`, and
+/// its `inputs` only say what training saw.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// For reports.
     pub name: String,
-    /// A, B or C.
+    /// A, B, C or D.
     pub kind: ModelKind,
     /// Cloth frames of history, 0 to 5.
     pub order: usize,
@@ -78,7 +81,7 @@ pub struct Model {
     pub body_dims: usize,
     /// Joints of the body.
     pub joints: usize,
-    /// Mean garment in the canonical frame.
+    /// Mean garment in the canonical frame; for a model D the garment in the bind pose, before any correction.
     pub cloth_mean: Vec<Vec3>,
     /// `3·vertices × cloth_dims`.
     pub cloth_basis: Vec<f32>,
@@ -104,6 +107,8 @@ pub struct Model {
     pub inputs: InputSet,
     /// What it promises.
     pub certificate: Certificate,
+    /// How a model D moves; `None` for the others.
+    pub correction: Option<Correction>,
     /// The garment's bones: the cheapest tier, and what the model is compared with.
     pub attachment: Option<Attachment>,
     /// Triangles of the body that no one can see under the garment in any training frame (§6.2), ascending.
@@ -124,7 +129,10 @@ impl Model {
             + self.c.iter().map(Vec::len).sum::<usize>()
             + self.bias.len()
             + self.a0.len()
-            + self.bias0.len();
+            + self.bias0.len()
+            + self.correction.as_ref().map_or(0, |c| {
+                c.drive.len() + c.centres.len() + c.readout.len() + c.bias.len() + c.half_axes.len()
+            });
         floats * 4
     }
 
@@ -164,6 +172,9 @@ impl Model {
     /// Checks the certificate against the shipped matrices by two Cholesky factorisations; no eigenvalues
     /// are needed. The error says which part does not hold.
     pub fn verify_certificate(&self) -> Result<(), String> {
+        if self.kind == ModelKind::D {
+            return self.verify_correction();
+        }
         let n = self.order * self.cloth_dims;
         let Certificate { gamma, p, travel_bound_m, travel_bound_rate_m, .. } = &self.certificate;
         for bound in [travel_bound_m, travel_bound_rate_m] {

@@ -2,7 +2,9 @@
 
 use crate::tensors::TensorReader;
 use crate::write::{FORMAT, VERSION};
-use crate::{Attachment, Certificate, Error, HipLine, InputSet, Model, ModelKind, Result, Skin};
+use crate::{
+    Attachment, Certificate, Correction, Error, HipLine, InputSet, Model, ModelKind, ROOT_TERMS, Result, Skin,
+};
 use glam::Vec3;
 use std::path::Path;
 
@@ -35,8 +37,9 @@ impl Model {
             Some("a") => ModelKind::A,
             Some("b") => ModelKind::B,
             Some("c") => ModelKind::C,
+            Some("d") => ModelKind::D,
             other => {
-                let what = format!("metadata `kind` is {other:?}, not a, b or c");
+                let what = format!("metadata `kind` is {other:?}, not a, b, c or d");
                 file.fault(what);
                 ModelKind::A
             }
@@ -46,7 +49,14 @@ impl Model {
             file.fault(format!("order {order}, {d} cloth and {m} body dims, {entries} bone entries"));
             return Err(file.into_error());
         }
+        if file.text("version") != Some("2") {
+            file.check_sum();
+        }
         let memory = order * d;
+        // What a model D has in place of the published matrices is its correction.
+        let of_d = kind == ModelKind::D;
+        let (rows, boxed, rated) = if of_d { (0, 0, 0) } else { (d, m, vertices) };
+        let correction = of_d.then(|| correction(&mut file, d, m));
         let metas = if kind == ModelKind::C { order } else { 0 };
         let split = |stack: Vec<f32>, each: usize| stack.chunks_exact(each).map(<[f32]>::to_vec).collect();
         let model = Self {
@@ -69,17 +79,17 @@ impl Model {
             cloth_basis: file.f32s("cloth_basis", &[3 * vertices, d]),
             bones_mean: file.f32s("bones_mean", &[entries]),
             body_from_bones: file.f32s("body_from_bones", &[m, entries]),
-            a: file.f32s("a", &[d, m]),
+            a: file.f32s("a", &[rows, m]),
             b: split(file.f32s("b", &[order, d, d]), d * d),
             c: split(file.f32s("c", &[metas, d, 5]), d * 5),
-            bias: file.f32s("bias", &[d]),
+            bias: file.f32s("bias", &[rows]),
             a0: file.f32s("a0", &[d, m]),
             bias0: file.f32s("bias0", &[d]),
             hips: hips(&mut file, entries / 12),
             inputs: InputSet {
-                body_min: file.f32s("body_min", &[m]),
-                body_max: file.f32s("body_max", &[m]),
-                body_rate: file.f32s("body_rate", &[m]),
+                body_min: file.f32s("body_min", &[boxed]),
+                body_max: file.f32s("body_max", &[boxed]),
+                body_rate: file.f32s("body_rate", &[boxed]),
                 body_std: file.f32s("body_std", &[m]),
                 body_reach: file.parsed("body_reach"),
                 max_horizontal_m: file.parsed("max_horizontal_m"),
@@ -92,9 +102,10 @@ impl Model {
                 p: file.f64s("certificate_p", &[memory, memory]),
                 transient_gain: file.parsed("transient_gain"),
                 travel_bound_m: file.f32s("travel_bound_m", &[vertices]),
-                travel_bound_rate_m: file.f32s("travel_bound_rate_m", &[vertices]),
+                travel_bound_rate_m: file.f32s("travel_bound_rate_m", &[rated]),
                 training_travel_m: file.f32s("training_travel_m", &[vertices]),
             },
+            correction,
             attachment: attachment(&mut file, vertices, entries / 12),
             hidden_triangles: hidden_triangles(&mut file),
             notes: file.text("notes").and_then(|s| serde_json::from_str(s).ok()).unwrap_or_default(),
@@ -136,6 +147,28 @@ fn hips(file: &mut TensorReader, joints: usize) -> Option<HipLine> {
             file.fault(what);
             None
         }
+    }
+}
+
+/// The parts of a model D.
+fn correction(file: &mut TensorReader<'_>, d: usize, m: usize) -> Correction {
+    let u = 2 * m + ROOT_TERMS;
+    let [drives, _] = file.shape("drive");
+    let [poles, _] = file.shape("poles");
+    let [centres, _] = file.shape("centres");
+    let [_, features] = file.shape("readout");
+    Correction {
+        rate_scale: file.f32s("rate_scale", &[m]),
+        root_mean: file.f32s("root_mean", &[ROOT_TERMS]),
+        root_scale: file.f32s("root_scale", &[ROOT_TERMS]),
+        drive: file.f32s("drive", &[drives, u]),
+        poles: file.f32s("poles", &[poles, 2]).as_chunks::<2>().0.to_vec(),
+        centres: file.f32s("centres", &[centres, m]),
+        width_sq: file.parsed("width_sq"),
+        readout: file.f32s("readout", &[d, features]),
+        bias: file.f32s("readout_bias", &[d]),
+        half_axes: file.f32s("half_axes", &[d]),
+        gate_sq: [file.parsed("gate_near_sq"), file.parsed("gate_far_sq")],
     }
 }
 

@@ -56,6 +56,15 @@ impl TensorWriter {
         self.tensors.push((name.to_string(), dtype, shape.to_vec(), bytes));
     }
 
+    /// Adds a sum over all arrays, which [`TensorReader::check_sum`] compares.
+    pub fn sum_up(&mut self) {
+        let mut arrays: Vec<_> =
+            self.tensors.iter().map(|(name, _, _, bytes)| (name.as_str(), &bytes[..])).collect();
+        arrays.sort_unstable_by_key(|(name, _)| *name);
+        let sum = sum_of(arrays.into_iter());
+        self.text("sum", format!("{sum:016x}"));
+    }
+
     /// Writes the file, all or nothing. The same contents give the same bytes.
     pub fn write(mut self, path: &Path) -> Result<()> {
         // Wide numbers first, so that all are aligned.
@@ -113,6 +122,16 @@ impl<'a> TensorReader<'a> {
         }
         let arrays = views(&header, data).map_err(not_ours)?;
         Ok(Self { path, arrays, text, faults: Vec::new() })
+    }
+
+    /// Notes a fault where the sum that the file states is not that of its arrays.
+    pub fn check_sum(&mut self) {
+        let found =
+            format!("{:016x}", sum_of(self.arrays.iter().map(|(name, view)| (name.as_str(), view.data))));
+        if self.text("sum") != Some(&found) {
+            self.faults
+                .push("the sum over all arrays is not the one that the file states: it was changed".into());
+        }
     }
 
     /// Notes something wrong with the file.
@@ -232,6 +251,25 @@ impl<'a> TensorReader<'a> {
         let (chunks, _) = view.data.as_chunks::<B>();
         chunks.iter().map(|c| read(*c)).collect()
     }
+}
+
+/// FNV-1a over names and contents in the order of names, eight bytes at a time.
+fn sum_of<'a>(arrays: impl Iterator<Item = (&'a str, &'a [u8])>) -> u64 {
+    let mut sum = 0xcbf2_9ce4_8422_2325u64;
+    let mut add = |bytes: &[u8]| {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            sum = (sum ^ u64::from_le_bytes(word)).wrapping_mul(0x0000_0100_0000_01b3);
+            // A multiplication moves bits up only: bring the upper ones back down.
+            sum ^= sum >> 29;
+        }
+    };
+    for (name, bytes) in arrays {
+        add(name.as_bytes());
+        add(bytes);
+    }
+    sum
 }
 
 /// The JSON header and the bytes after it.

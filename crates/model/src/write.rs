@@ -8,7 +8,7 @@ use std::path::Path;
 /// What a model's file calls itself.
 pub(crate) const FORMAT: &str = "toile-model";
 /// The newest layout.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 impl Model {
     /// Writes the model, all or nothing. Array names are the field names of [`Model`]; `b` and `c` are stacked,
@@ -39,20 +39,24 @@ impl Model {
         file.f32s("cloth_basis", &[3 * n, d], self.cloth_basis.iter().copied());
         file.f32s("bones_mean", &[12 * j], self.bones_mean.iter().copied());
         file.f32s("body_from_bones", &[m, 12 * j], self.body_from_bones.iter().copied());
-        file.f32s("a", &[d, m], self.a.iter().copied());
+        file.f32s("a", &[self.a.len() / m.max(1), m], self.a.iter().copied());
         file.f32s("b", &[self.b.len(), d, d], self.b.iter().flatten().copied());
         file.f32s("c", &[self.c.len(), d, 5], self.c.iter().flatten().copied());
-        file.f32s("bias", &[d], self.bias.iter().copied());
+        file.f32s("bias", &[self.bias.len()], self.bias.iter().copied());
         file.f32s("a0", &[d, m], self.a0.iter().copied());
         file.f32s("bias0", &[d], self.bias0.iter().copied());
-        file.f32s("body_min", &[m], self.inputs.body_min.iter().copied());
-        file.f32s("body_max", &[m], self.inputs.body_max.iter().copied());
-        file.f32s("body_rate", &[m], self.inputs.body_rate.iter().copied());
+        file.f32s("body_min", &[self.inputs.body_min.len()], self.inputs.body_min.iter().copied());
+        file.f32s("body_max", &[self.inputs.body_max.len()], self.inputs.body_max.iter().copied());
+        file.f32s("body_rate", &[self.inputs.body_rate.len()], self.inputs.body_rate.iter().copied());
         file.f32s("body_std", &[m], self.inputs.body_std.iter().copied());
         let memory = self.order * d;
         file.f64s("certificate_p", &[memory, memory], self.certificate.p.iter().copied());
         file.f32s("travel_bound_m", &[n], self.certificate.travel_bound_m.iter().copied());
-        file.f32s("travel_bound_rate_m", &[n], self.certificate.travel_bound_rate_m.iter().copied());
+        file.f32s(
+            "travel_bound_rate_m",
+            &[self.certificate.travel_bound_rate_m.len()],
+            self.certificate.travel_bound_rate_m.iter().copied(),
+        );
         file.f32s("training_travel_m", &[n], self.certificate.training_travel_m.iter().copied());
         file.u32s("hidden_triangles", &[self.hidden_triangles.len()], self.hidden_triangles.iter().copied());
         if let Some(attachment) = &self.attachment {
@@ -67,6 +71,22 @@ impl Model {
             file.f32s("attachment_weights", &[n, width], weights);
             file.f32s("attachment_rest", &[n, 3], attachment.rest.iter().flat_map(|p| p.to_array()));
         }
+        if let Some(c) = &self.correction {
+            let (m, u) = (c.rate_scale.len(), c.held());
+            file.text("width_sq", c.width_sq);
+            file.text("gate_near_sq", c.gate_sq[0]);
+            file.text("gate_far_sq", c.gate_sq[1]);
+            file.f32s("rate_scale", &[m], c.rate_scale.iter().copied());
+            file.f32s("root_mean", &[c.root_mean.len()], c.root_mean.iter().copied());
+            file.f32s("root_scale", &[c.root_scale.len()], c.root_scale.iter().copied());
+            file.f32s("drive", &[c.drives(), u], c.drive.iter().copied());
+            file.f32s("poles", &[c.poles.len(), 2], c.poles.iter().flatten().copied());
+            file.f32s("centres", &[c.centre_count(), m], c.centres.iter().copied());
+            file.f32s("readout", &[d, c.features()], c.readout.iter().copied());
+            file.f32s("readout_bias", &[d], c.bias.iter().copied());
+            file.f32s("half_axes", &[d], c.half_axes.iter().copied());
+        }
+        file.sum_up();
         file.write(path.as_ref())
     }
 }
@@ -77,6 +97,7 @@ pub(crate) fn kind_name(kind: ModelKind) -> &'static str {
         ModelKind::A => "a",
         ModelKind::B => "b",
         ModelKind::C => "c",
+        ModelKind::D => "d",
     }
 }
 

@@ -258,6 +258,10 @@ impl Crowd {
     pub fn set_body(&mut self, instance: Instance, x: &[f32], root: &RootFrame) -> Result<(), Error> {
         let (shard, slot) = self.find(instance)?;
         let shard = &mut self.shards[shard];
+        if shard.packed.correcting.is_some() {
+            self.refused += 1;
+            return Err(Error::NeedsBones);
+        }
         let result = pose::check_coefficients(x, shard.packed.model.body_dims)
             .and_then(|()| pose::check_root(root))
             .map(|()| shard.set_body(slot, x, *root));
@@ -355,6 +359,13 @@ impl Crowd {
     pub fn coefficients(&self, instance: Instance) -> Result<&[f32], Error> {
         let (shard, slot) = self.find(instance)?;
         Ok(self.shards[shard].coefficients(slot))
+    }
+
+    /// How far a model D trusts what it learned for the present pose: 1 within what training saw, 0 where the garment is
+    /// merely skinned. Always 1 for the published kinds.
+    pub fn gate(&self, instance: Instance) -> Result<f32, Error> {
+        let (shard, slot) = self.find(instance)?;
+        Ok(self.shards[shard].gate(slot))
     }
 
     /// The vertices as drawn last, relative to the origin.

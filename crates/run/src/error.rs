@@ -32,6 +32,9 @@ pub enum Error {
         /// Body dims of the model.
         expected: usize,
     },
+    /// Body coefficients for a model that skins.
+    #[error("a model of kind d is skinned: give it bones, not body coefficients")]
+    NeedsBones,
     /// A number of the pose is infinite or not a number.
     #[error("{what} is not finite")]
     NotFinite {

@@ -31,4 +31,4 @@ pub use tier::{StepReport, Tier};
 
 /// The small vectors and matrices that poses and vertices are given in.
 pub use glam;
-pub use toile_model::{Attachment, Model, RootFrame, RootTracker};
+pub use toile_model::{Attachment, Correction, GATE_RATE, Model, ROOT_TERMS, RootFrame, RootTracker};

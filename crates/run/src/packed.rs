@@ -1,21 +1,36 @@
 //! A model in the layout that the kernels read.
 
 use crate::Basis;
-use crate::kernel::{Matrix, PLACED, PLAIN, Packer, Schedule, bf16, cast};
+use crate::kernel::{Hanging, Matrix, PLACED, PLAIN, Packer, Schedule, bf16, cast};
 use std::sync::Arc;
 use toile_model::Model;
+
+/// What a model D has beside the others.
+pub(crate) struct Correcting {
+    /// Combinations of held inputs that are filtered.
+    pub drive: Matrix<PLAIN>,
+    /// `‖c‖² − 2 c·x` of every centre.
+    pub near: Matrix<PLAIN>,
+    /// Bones of the garment's vertices.
+    pub hanging: Hanging,
+    /// What each coefficient is of its half axis.
+    pub per_axis: Vec<f32>,
+}
 
 /// A model's matrices in panels, ready to be multiplied with many instances at once.
 pub(crate) struct Packed {
     pub model: Arc<Model>,
     /// Body coefficients from centred canonical bones.
     pub body: Matrix<PLAIN>,
-    /// `[A B₁ … B_N C₁ … C_N]` and the bias: the next latent vector from `[x y_{t−1} … y_{t−N} z₁ … z_N]`.
+    /// `[A B₁ … B_N C₁ … C_N]` and the bias: the next latent vector from `[x y_{t−1} … y_{t−N} z₁ … z_N]`. Of a model D
+    /// the readout of its features.
     pub latent: Matrix<PLAIN>,
     /// The order-0 model that starts the recursion.
     pub start: Matrix<PLAIN>,
-    /// Vertices from latent vectors.
+    /// Vertices from latent vectors; of a model D in the bind pose.
     pub vertices: Matrix<PLACED>,
+    /// `None` unless this is a model D.
+    pub correcting: Option<Correcting>,
     /// In which order normals are made.
     pub normals: Schedule,
     /// The farthest that one unit of each coefficient moves any vertex, m.
@@ -31,8 +46,11 @@ impl Packed {
         let (d, b, entries) = (m.cloth_dims, m.body_dims, 12 * m.joints);
         let history = b + d * m.b.len();
         let mean: &[f32] = cast::floats(&m.cloth_mean);
+        let correction = m.correction.as_ref().zip(m.attachment.as_ref());
         let weight = |r: usize, k: usize| {
-            if k < b {
+            if let Some((c, _)) = correction {
+                c.readout[r * c.features() + k]
+            } else if k < b {
                 m.a[r * b + k]
             } else if k < history {
                 let (i, k) = ((k - b) / d, (k - b) % d);
@@ -51,15 +69,29 @@ impl Packed {
             (0..m.vertices).map(moved).fold(0.0, f32::max).sqrt()
         };
         let rounding = |w: f32| w - f32::from_bits(u32::from(bf16(w)) << 16);
-        let inputs = history + 5 * m.c.len();
+        let inputs = correction.map_or(history + 5 * m.c.len(), |(c, _)| c.features());
+        let bias = correction.map_or(&m.bias, |(c, _)| &c.bias);
+        let beside = correction.map_or(0, |(c, _)| {
+            Matrix::<PLAIN>::room(c.drives(), c.held(), false)
+                + Matrix::<PLAIN>::room(c.centre_count(), b, false)
+        });
         let room = Matrix::<PLAIN>::room(b, entries, false)
             + Matrix::<PLAIN>::room(d, inputs, false)
             + Matrix::<PLACED>::room(3 * m.vertices, d, half)
-            + Matrix::<PLAIN>::room(d, b, false);
+            + Matrix::<PLAIN>::room(d, b, false)
+            + beside;
         // In the order in which a frame reads them.
         let mut packer = Packer::new(room);
         let body = packer.put(b, entries, false, |r, k| m.body_from_bones[r * entries + k], |_| 0.0);
-        let latent = packer.put(d, inputs, false, weight, |r| m.bias[r]);
+        let correcting = correction.map(|(c, attachment)| {
+            let u = c.held();
+            let drive = packer.put(c.drives(), u, false, |r, k| c.drive[r * u + k], |_| 0.0);
+            let centre = |r: usize| &c.centres[r * b..(r + 1) * b];
+            let length_sq = |r: usize| centre(r).iter().map(|v| v * v).sum();
+            let near = packer.put(c.centre_count(), b, false, |r, k| -2.0 * centre(r)[k], length_sq);
+            (drive, near, Hanging::new(&attachment.skin), c.half_axes.iter().map(|a| 1.0 / a).collect())
+        });
+        let latent = packer.put(d, inputs, false, weight, |r| bias[r]);
         let vertices = packer.put(3 * m.vertices, d, half, |r, k| m.cloth_basis[r * d + k], |r| mean[r]);
         let start = packer.put(d, b, false, |r, k| m.a0[r * b + k], |r| m.bias0[r]);
         let pages = packer.finish();
@@ -68,6 +100,12 @@ impl Packed {
             latent: latent.of(&pages),
             start: start.of(&pages),
             vertices: vertices.of(&pages),
+            correcting: correcting.map(|(drive, near, hanging, per_axis)| Correcting {
+                drive: drive.of(&pages),
+                near: near.of(&pages),
+                hanging,
+                per_axis,
+            }),
             normals: Schedule::new(if with_normals { &m.triangles } else { &[] }, m.vertices),
             reach_m: (0..d).map(|k| reach(k, &|w| w)).collect(),
             rounding_m: if half { (0..d).map(|k| reach(k, &rounding)).collect() } else { Vec::new() },

@@ -4,7 +4,7 @@
 //! that the model's certificate covers, so the travel bound in the file holds whatever is fed in.
 
 use crate::clock::Clock;
-use crate::kernel::{cast, place_one, take_off_one};
+use crate::kernel::{Placement, RowsMut, cast, place_one, skin, take_off_one};
 use crate::packed::Packed;
 use crate::shard::{Room, Shard, placement};
 use crate::{Actor, Basis, Isa, StepReport, Tier, pose};
@@ -20,6 +20,9 @@ pub struct Stable {
     before: Option<(RootFrame, f64)>,
     /// Coefficients shown in the step before.
     shown_before: Vec<f32>,
+    /// World-space bones of the latest step and the one before: only of a model D.
+    bones: Vec<f32>,
+    bones_before: Vec<f32>,
 }
 
 impl Stable {
@@ -34,7 +37,26 @@ impl Stable {
         let mut shard = Shard::new(Arc::new(Packed::new(model, basis, false)), Isa::best(), 1, Room::Nothing);
         shard.enter(0);
         let shown_before = shard.coefficients(0).to_vec();
-        Self { shard, clock, before: None, shown_before }
+        let bones = match shard.packed.correcting {
+            Some(_) => vec![0.0; shard.packed.body.depth()],
+            None => Vec::new(),
+        };
+        Self { shard, clock, before: None, shown_before, bones_before: bones.clone(), bones }
+    }
+
+    /// How far a model D trusts what it learned for the present pose, 0 to 1.
+    pub fn gate(&self) -> f32 {
+        self.shard.gate(0)
+    }
+
+    /// The corrected garment, carried by bones.
+    fn skinned(&self, y: &[f32], bones: &[f32], out: &mut [Vec3]) {
+        let Some(correcting) = &self.shard.packed.correcting else { return };
+        let out = cast::floats_mut(out);
+        place_one(self.shard.isa, &self.shard.packed.vertices, y, &Placement::NONE, out);
+        let stride = out.len();
+        let mut rows = RowsMut { data: out, stride };
+        skin(self.shard.isa, &correcting.hanging, 0..stride / 3, bones, 1, &[0], &mut rows);
     }
 
     /// The cloth coefficients `y` of the current frame.
@@ -67,10 +89,17 @@ impl Tier for Stable {
         self.shard.plan = plan;
         self.shard.set_pose(0, &Actor::IDENTITY, bones, *root);
         self.shard.step();
+        if self.shard.packed.correcting.is_some() {
+            std::mem::swap(&mut self.bones, &mut self.bones_before);
+            self.shard.write_bones(0, &mut self.bones);
+        }
         StepReport { clamped: self.shard.clamped, refused: false }
     }
 
     fn positions(&self, out: &mut [Vec3]) {
+        if self.shard.packed.correcting.is_some() {
+            return self.skinned(self.coefficients(), &self.bones, out);
+        }
         let at = placement(self.shard.root(0).as_ref(), DVec3::ZERO);
         let basis = &self.shard.packed.vertices;
         place_one(self.shard.isa, basis, self.coefficients(), &at, cast::floats_mut(out));
@@ -82,6 +111,13 @@ impl Tier for Stable {
             return true;
         };
         self.positions(out);
+        if self.shard.packed.correcting.is_some() {
+            let mut was = vec![Vec3::ZERO; out.len()];
+            self.skinned(&self.shown_before, &self.bones_before, &mut was);
+            let per_second = (1.0 / dt_secs) as f32;
+            out.iter_mut().zip(&was).for_each(|(now, was)| *now = (*now - *was) * per_second);
+            return true;
+        }
         let at = placement(Some(&before), DVec3::ZERO);
         let basis = &self.shard.packed.vertices;
         take_off_one(self.shard.isa, basis, &self.shown_before, &at, cast::floats_mut(out));

@@ -46,7 +46,8 @@ fn kind_index(kind: ModelKind) -> usize {
     match kind {
         ModelKind::A => 0,
         ModelKind::B => 1,
-        ModelKind::C => 2,
+        // The tables are of the published forms.
+        ModelKind::C | ModelKind::D => 2,
     }
 }
 

@@ -18,9 +18,11 @@ pub mod cast;
 mod memory;
 mod normals;
 mod portable;
+mod skin;
 
 pub(crate) use memory::Buffer;
 pub(crate) use normals::{GROUP, Schedule, normals};
+pub(crate) use skin::{Hanging, LANES, lanes_for, skin};
 
 use std::sync::Arc;
 
@@ -246,6 +248,13 @@ impl RowsMut<'_> {
     fn begin(&mut self, i: u32, offset: usize, length: usize) -> *mut f32 {
         let at = i as usize * self.stride + offset;
         self.data[at..at + length].as_mut_ptr()
+    }
+
+    /// `N` numbers of an instance's row, to look at.
+    #[inline(always)]
+    fn seen<const N: usize>(&self, i: u32, offset: usize) -> &[f32; N] {
+        let at = i as usize * self.stride + offset;
+        self.data[at..].first_chunk().expect("rows are whole panels")
     }
 
     /// `N` numbers of an instance's row.

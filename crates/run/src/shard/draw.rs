@@ -1,9 +1,10 @@
 //! From latent vectors to vertices in the world.
 
-use super::Shard;
+use super::{Shard, Slot};
 use crate::angle::sin_cos;
 use crate::kernel::{self, GROUP, Placement, Rows, RowsMut};
-use glam::DVec3;
+use crate::packed::Packed;
+use glam::{DVec3, Vec3};
 use toile_model::RootFrame;
 
 /// Instances whose vertices are made together: their inputs, a panel of the basis and the cache lines that
@@ -51,16 +52,29 @@ impl Shard {
         let inputs = Rows { data: &self.cut, stride: packed.latent.padded() };
         // Where there are normals each panel's are made while its vertices are near.
         let with_normals = !self.normals.is_empty();
-        let at_once = if with_normals { 1 } else { PANELS };
+        let at_once = if with_normals || packed.correcting.is_some() { 1 } else { PANELS };
         // A part of the basis that fits the second cache serves all instances before the next part is fetched.
         for first in (0..packed.vertices.panels()).step_by(PANELS) {
             let panels = first..(first + PANELS).min(packed.vertices.panels());
             for (b, block) in self.which.chunks(BLOCK).enumerate() {
+                let lanes = kernel::lanes_for(self.isa, block.len());
+                if packed.correcting.is_some() {
+                    let poses = Poses { bones: &self.bones, stride: self.stride, slots: &self.slots, view };
+                    poses.to_lanes(packed, block, lanes, &mut self.bone_lanes);
+                }
                 for p in panels.clone().step_by(at_once) {
                     let near = p..(p + at_once).min(panels.end);
                     let mut out = RowsMut { data: &mut self.vertices, stride };
                     let (depths, places) = (&self.depths, &self.places);
                     kernel::place(self.isa, &packed.vertices, near, inputs, depths, places, block, &mut out);
+                    if let Some(correcting) = &packed.correcting {
+                        let hanging = &correcting.hanging;
+                        let vertices = 16 * p..(16 * p + 16).min(hanging.len());
+                        let bones = self.bone_lanes.chunks(lanes * packed.body.depth());
+                        for (part, bones) in block.chunks(lanes).zip(bones) {
+                            kernel::skin(self.isa, hanging, vertices.clone(), bones, lanes, part, &mut out);
+                        }
+                    }
                     if with_normals {
                         let vertices = Rows { data: &self.vertices, stride };
                         let mut out = RowsMut { data: &mut self.normals, stride };
@@ -82,7 +96,11 @@ impl Shard {
             Some(tick) if tick.heading == root.heading => slot.turned,
             _ => sin_cos(root.heading),
         };
-        self.places[i] = placed(turned, &root, view.origin);
+        // A model D is carried into the world by its bones.
+        self.places[i] = match self.packed.correcting {
+            Some(_) => Placement::NONE,
+            None => placed(turned, &root, view.origin),
+        };
         let by_distance =
             view.viewer.map_or(0.0, |(at, per_metre)| (root.position - at).length() as f32 * per_metre);
         let tolerance = slot.tolerance_m.max(by_distance);
@@ -105,5 +123,49 @@ impl Shard {
         let cut = &mut self.cut[i * padded..i * padded + d];
         cut[..depth].copy_from_slice(&shown[..depth]);
         cut[depth..].fill(0.0);
+    }
+}
+
+/// The poses that instances are drawn in.
+struct Poses<'a> {
+    bones: &'a [f32],
+    stride: usize,
+    slots: &'a [Slot],
+    view: &'a View,
+}
+
+impl Poses<'_> {
+    /// World-space bones of a block of instances, side by side in groups of `lanes`.
+    fn to_lanes(&self, packed: &Packed, block: &[u32], lanes: usize, out: &mut [f32]) {
+        let depth = packed.body.depth();
+        for (n, &i) in block.iter().enumerate() {
+            let (group, lane) = (n / lanes * lanes * depth, n % lanes);
+            let slot = &self.slots[i as usize];
+            let pose = &slot.poses[slot.current];
+            let row = &self.bones[(3 * i as usize + slot.current) * self.stride..][..depth];
+            world_bones(packed, row, &pose.root, self.view.origin, |at, value| {
+                out[group + at * lanes + lane] = value;
+            });
+        }
+    }
+}
+
+/// Bones from the canonical frame back into the world, relative to `origin`: 12 numbers each.
+pub(crate) fn world_bones(
+    packed: &Packed,
+    row: &[f32],
+    root: &RootFrame,
+    origin: DVec3,
+    mut put: impl FnMut(usize, f32),
+) {
+    let (sin, cos) = sin_cos(root.heading);
+    let (s, c) = (sin as f32, cos as f32);
+    let shift = (root.position - origin).as_vec3();
+    let mean = &packed.model.bones_mean;
+    for at in (0..row.len()).step_by(3) {
+        let [x, y, z] = [0, 1, 2].map(|k| row[at + k] + mean[at + k]);
+        let turned = Vec3::new(c * x + s * z, y, c * z - s * x);
+        let moved = if at % 12 == 9 { turned + shift } else { turned };
+        (0..3).for_each(|k| put(at + k, moved[k]));
     }
 }

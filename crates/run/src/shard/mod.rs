@@ -3,19 +3,21 @@
 //! Numbers of a kind lie together, a row per instance, so that the kernels take any of them in any order. A shard
 //! owns all it writes to; threads hand shards over whole.
 
+mod correct;
 mod draw;
 mod tick;
 
 use crate::clock::Plan;
-use crate::kernel::{Buffer, Isa, Placement, cast};
+use crate::kernel::{Buffer, Isa, LANES, Placement, cast};
 use crate::packed::Packed;
 use crate::pose::{self, Pose};
 use crate::{Actor, Error};
+use correct::{RootMotion, State};
 use glam::{Affine3A, Vec3};
 use std::sync::Arc;
 use toile_model::{RootFrame, RootTracker};
 
-pub(crate) use draw::{BLOCK, View, placement};
+pub(crate) use draw::{BLOCK, View, placement, world_bones};
 
 /// Longest history a model may have.
 pub(crate) const MAX_ORDER: usize = 5;
@@ -62,6 +64,8 @@ pub(crate) struct Slot {
     turned: (f64, f64),
     /// Of the latest ticks, latest first.
     moves: [RootMove; MAX_ORDER],
+    /// What a model D is told of the root: in the latest tick and the one before.
+    motion: [RootMotion; 2],
 }
 
 impl Slot {
@@ -82,6 +86,7 @@ impl Slot {
         root: None,
         turned: (0.0, 1.0),
         moves: [RootMove::NONE; MAX_ORDER],
+        motion: [RootMotion::NONE; 2],
     };
 }
 
@@ -112,6 +117,10 @@ pub(crate) struct Shard {
     body: Buffer,
     /// Inputs of the latent product: `[x y_{t−1} … y_{t−N} z₁ … z_N]`.
     inputs: Buffer,
+    /// What else a model D remembers.
+    correction: Option<State>,
+    /// Bones of the instances that are being drawn, lanes over instances: only of a model D.
+    bone_lanes: Buffer,
     /// Latent vectors of the tick in progress, the latest and the one before.
     next: Buffer,
     now: Buffer,
@@ -149,7 +158,17 @@ impl Shard {
             bones: Buffer::new(count * 3 * stride),
             stride,
             body: Buffer::new(count * b),
-            inputs: Buffer::new(count * packed.latent.depth()),
+            inputs: Buffer::new(if packed.correcting.is_some() { 0 } else { count * packed.latent.depth() }),
+            correction: packed
+                .correcting
+                .as_ref()
+                .zip(packed.model.correction.as_ref())
+                .map(|(packed, c)| State::new(packed, c, count)),
+            bone_lanes: Buffer::new(if packed.correcting.is_some() {
+                LANES * packed.body.depth()
+            } else {
+                0
+            }),
             next: Buffer::new(count * d),
             now: Buffer::new(count * d),
             before: Buffer::new(count * d),
@@ -182,6 +201,7 @@ impl Shard {
         let slot = &mut self.slots[i];
         (slot.frames, slot.root, slot.moved, slot.jumps, slot.fresh) = (0, None, false, true, true);
         slot.moves = [RootMove::NONE; MAX_ORDER];
+        slot.motion = [RootMotion::NONE; 2];
         slot.tracker = RootTracker::NEW;
     }
 
@@ -248,8 +268,16 @@ impl Shard {
 
     /// The body coefficients of the latest tick, after clamping.
     pub fn body_coefficients(&self, i: usize) -> &[f32] {
+        if self.correction.is_some() {
+            return &self.body[i * self.packed.body.padded()..][..self.packed.body.rows()];
+        }
         let at = i * self.packed.latent.depth();
         &self.inputs[at..at + self.packed.body.rows()]
+    }
+
+    /// How far a model D trusts what it learned for the pose of the latest tick, 0 to 1; 1 for the others.
+    pub fn gate(&self, i: usize) -> f32 {
+        self.correction.as_ref().map_or(1.0, |state| state.gate(i))
     }
 
     /// Vertices as drawn last.
@@ -270,6 +298,13 @@ impl Shard {
         }
         let at = i * self.packed.vertices.padded();
         cast::points(&self.normals[at..at + self.packed.vertices.rows()])
+    }
+
+    /// The bones of the present pose in the world.
+    pub fn write_bones(&self, i: usize, out: &mut [f32]) {
+        let pose = &self.slots[i].poses[self.slots[i].current];
+        let row = &self.bones[(3 * i + self.slots[i].current) * self.stride..][..self.packed.body.depth()];
+        world_bones(&self.packed, row, &pose.root, glam::DVec3::ZERO, |at, value| out[at] = value);
     }
 
     /// Where the instance's canonical frame is now; `None` before its first step.

@@ -1,5 +1,6 @@
 //! One tick of the latent clock (de Aguiar et al. 2010, eq. 1, 5 and 6), for all instances of a shard at once.
 
+use super::correct::RootMotion;
 use super::{RootMove, Shard};
 use crate::angle::sin_cos;
 use crate::kernel::{self, Rows, RowsMut};
@@ -30,6 +31,13 @@ impl Shard {
         }));
         self.read_body(share);
         self.read_roots(share);
+        if self.correction.is_some() {
+            self.correct();
+            std::mem::swap(&mut self.before, &mut self.now);
+            std::mem::swap(&mut self.now, &mut self.next);
+            self.which.iter().for_each(|&i| self.slots[i as usize].frames = 1);
+            return;
+        }
         let (order, isa) = (self.packed.model.order, self.isa);
         let (latent, start) = (&self.packed.latent, &self.packed.start);
         let inputs = Rows { data: &self.inputs, stride: latent.depth() };
@@ -82,6 +90,9 @@ impl Shard {
         let bones = Rows { data: &self.bones, stride };
         let mut body = RowsMut { data: &mut self.body, stride: padded };
         kernel::product(self.isa, &packed.body, bones, &self.pairs, &mut body);
+        if self.correction.is_some() {
+            return;
+        }
         let InputSet { body_min, body_max, .. } = &packed.model.inputs;
         let (b, depth) = (packed.body.rows(), packed.latent.depth());
         for &i in &self.which {
@@ -116,6 +127,11 @@ impl Shard {
             let turned = sin_cos(root.heading);
             let before = slot.root.replace(root).map_or((root, turned), |before| (before, slot.turned));
             slot.turned = turned;
+            if self.correction.is_some() {
+                slot.motion[1] = slot.motion[0];
+                slot.motion[0] = root_motion((&before.0, before.1), &root, model.fps, slot.frames > 0);
+                continue;
+            }
             let (kept, clamped) = root_move((&before.0, before.1), (&root, turned), &model.inputs);
             self.clamped += clamped;
             slot.moves[..order].rotate_right(usize::from(order > 0));
@@ -155,7 +171,16 @@ impl Shard {
             return;
         }
         let (d, padded) = (self.packed.latent.rows(), self.packed.latent.padded());
-        if self.plan.ticks == 0 {
+        if self.plan.ticks == 0 && self.correction.is_some() {
+            let clamped = self.clamped;
+            self.read_body(1.0);
+            self.correct();
+            self.clamped = clamped;
+            for &i in &self.which {
+                let at = i as usize * padded;
+                self.now[at..at + d].copy_from_slice(&self.next[at..at + d]);
+            }
+        } else if self.plan.ticks == 0 {
             let clamped = self.clamped;
             self.read_body(1.0);
             self.clamped = clamped;
@@ -192,6 +217,16 @@ impl Shard {
             }
         }
     }
+}
+
+/// Velocity and turn over a tick, as a model D is told; none in the first.
+fn root_motion((before, (s, c)): Turned, root: &RootFrame, fps: f64, going: bool) -> RootMotion {
+    if !going {
+        return RootMotion::NONE;
+    }
+    let d = root.position - before.position;
+    let moved = DVec3::new(c * d.x - s * d.z, d.y, c * d.z + s * d.x) * fps;
+    RootMotion { velocity: Some(moved.as_vec3()), turn: ((root.heading - before.heading) * fps) as f32 }
 }
 
 /// A root frame with sine and cosine of its heading.

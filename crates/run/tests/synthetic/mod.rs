@@ -115,6 +115,7 @@ pub fn model(size: Size, seed: u64) -> Model {
             travel_bound_rate_m: vec![10.0; vertices],
             training_travel_m: vec![1.0; vertices],
         },
+        correction: None,
         attachment: None,
         hidden_triangles: Vec::new(),
         notes: Vec::new(),

@@ -1,0 +1,442 @@
+//! Inputs, filters, centres and ridge of a model D, chosen by cross-validation over clips.
+
+use super::bare;
+use super::features::{distances_sq, features, held, root_terms};
+use super::fit::{Block, Readout, Sums};
+use super::gate::{self, GateFit, LeftOut};
+use super::motions::{Motion, Motions};
+use crate::Error;
+use faer::{Mat, Side};
+use toile_assets::Correction;
+use toile_run::ROOT_TERMS;
+
+/// Where inputs begin to be held, in standard deviations.
+const HELD_AT: f64 = 3.0;
+/// Standard deviations are at least so much: an entry that is constant in training says nothing when it is not. Entries
+/// of rotation matrices, and their change in a frame.
+const LEAST_STD: [f64; 2] = [0.05, 0.01];
+/// The same of the root's terms: m/s, m/s², rad/s, rad/s² and their products.
+const LEAST_ROOT_STD: [f64; ROOT_TERMS] =
+    [0.1, 0.1, 0.1, 0.5, 0.5, 0.5, 0.1, 0.5, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.1];
+/// Combinations of inputs that are filtered.
+const DRIVES: usize = 32;
+/// Nearness to a pose is held back this many times more than what is linear.
+const NEAR_HELD_BACK: f64 = 11.0;
+const RIDGES: [f64; 5] = [0.003, 0.01, 0.03, 0.1, 0.3];
+const FOLDS: usize = 5;
+
+/// What a model is told of bones.
+pub(crate) struct Inputs {
+    pub joints: Vec<usize>,
+    /// Joint and entry of its matrix.
+    pub entries: Vec<(usize, usize)>,
+    /// Rows of the motions' bones.
+    rows: Vec<usize>,
+    pub mean: Vec<f64>,
+    pub scale: Vec<f64>,
+    /// Of the scaled inputs.
+    pub std: Vec<f64>,
+    /// Their farthest frame, root mean square in standard deviations.
+    pub reach: f64,
+}
+
+/// All that was chosen.
+pub(crate) struct Chosen {
+    pub inputs: Inputs,
+    pub correction: Correction,
+    pub order_zero: Readout,
+    pub ridge: f64,
+    pub left_out: f64,
+    pub spread: [f64; 2],
+    pub gate: Option<GateFit>,
+    pub frames: usize,
+}
+
+/// What there is to choose from.
+pub(crate) struct Choosing<'a> {
+    pub motions: &'a Motions,
+    pub fps: f64,
+    /// Joints of the motions' bones.
+    pub joints: &'a [usize],
+    pub cheap: bool,
+}
+
+/// Sums by fold, and the best ridge for them.
+struct Tried {
+    sums: Vec<Sums>,
+    ridge: f64,
+    left_out: f64,
+}
+
+impl Choosing<'_> {
+    pub fn run(&self, sets: &[Vec<usize>]) -> Result<Chosen, Error> {
+        // Inputs by what is linear in them.
+        let mut best: Option<(Inputs, Correction, Tried)> = None;
+        for set in sets {
+            let inputs = self.inputs(set);
+            let c = self.scaled(&inputs);
+            let tried = self.try_features(&inputs, &c, |_, held| held.clone())?;
+            if best.as_ref().is_none_or(|(_, _, b)| tried.left_out < b.left_out) {
+                best = Some((inputs, c, tried));
+            }
+        }
+        let Some((inputs, mut c, _)) = best else {
+            return Err(Error::Empty("the body has no joints that the garment hangs on".into()));
+        };
+        c.drive = self.drives(&inputs, &c);
+        // Filters.
+        let swing = |hz: f64, keep: f64| {
+            let angle = std::f64::consts::TAU * hz / self.fps;
+            [(keep * angle.cos()) as f32, (keep * angle.sin()) as f32]
+        };
+        let banks: [Vec<[f32; 2]>; 4] = [
+            vec![],
+            vec![[0.8, 0.0]],
+            vec![[0.6, 0.0], [0.85, 0.0], swing(1.1, 0.93)],
+            vec![[0.85, 0.0], swing(0.9, 0.94), swing(1.5, 0.92)],
+        ];
+        let mut spread = [f64::INFINITY, 0.0f64];
+        let mut chosen: Option<(Correction, Tried)> = None;
+        let centred = |poles: Vec<[f32; 2]>, seed: u64| {
+            let mut c = Correction { poles, ..c.clone() };
+            if c.poles.is_empty() {
+                c.drive.clear();
+            }
+            self.centres(&inputs, &mut c, seed);
+            c
+        };
+        for poles in banks {
+            let c = centred(poles, 1);
+            let tried = self.try_features(&inputs, &c, features)?;
+            if chosen.as_ref().is_none_or(|(_, b)| tried.left_out < b.left_out) {
+                chosen = Some((c, tried));
+            }
+        }
+        let Some((mut c, mut tried)) = chosen else { return Err(Error::Empty("no filters".into())) };
+        for seed in [1, 2, 3] {
+            let other = centred(c.poles.clone(), seed);
+            let again = self.try_features(&inputs, &other, features)?;
+            spread = [spread[0].min(again.left_out), spread[1].max(again.left_out)];
+            if again.left_out < tried.left_out {
+                (c, tried) = (other, again);
+            }
+        }
+        let blocks = blocks(&c);
+        let mut sums = tried.sums[0].clone();
+        tried.sums[1..].iter().for_each(|s| sums.merge(s));
+        let mut readout = sums.fit(tried.ridge, &blocks)?;
+        let gate = self.left_out(&inputs, &c, &tried, &mut readout)?;
+        c.gate_sq = gate.map_or([1.0, 4.0], |g| g.gate_sq.map(|v| v as f32));
+        let d = readout.bias.len();
+        c.readout = (0..d)
+            .flat_map(|r| (0..readout.weights.ncols()).map(move |k| (r, k)))
+            .map(|(r, k)| readout.weights[(r, k)] as f32)
+            .collect();
+        c.bias = readout.bias.iter().map(|v| *v as f32).collect();
+        let order_zero = self.order_zero(&inputs)?;
+        Ok(Chosen {
+            frames: sums.frames as usize,
+            ridge: tried.ridge,
+            left_out: tried.left_out,
+            inputs,
+            correction: c,
+            order_zero,
+            spread,
+            gate,
+        })
+    }
+
+    /// Mean and spread of the entries of some joints' matrices.
+    fn inputs(&self, set: &[usize]) -> Inputs {
+        let at = |joint: usize| self.joints.iter().position(|j| *j == joint).unwrap_or(0);
+        let entries: Vec<(usize, usize)> =
+            set.iter().flat_map(|&j| (0..9).map(move |entry| (j, entry))).collect();
+        let rows: Vec<usize> = entries.iter().map(|&(j, entry)| 9 * at(j) + entry).collect();
+        let (mut sum, mut squares, mut n) = (vec![0.0; rows.len()], vec![0.0; rows.len()], 0.0);
+        for motion in &self.motions.all {
+            for f in motion.lead..motion.bones.ncols() {
+                for (k, &row) in rows.iter().enumerate() {
+                    let v = motion.bones[(row, f)];
+                    (sum[k], squares[k]) = (sum[k] + v, squares[k] + v * v);
+                }
+                n += 1.0;
+            }
+        }
+        let mean: Vec<f64> = sum.iter().map(|s| s / n).collect();
+        let raw: Vec<f64> = squares.iter().zip(&mean).map(|(s, m)| (s / n - m * m).max(0.0).sqrt()).collect();
+        let scale: Vec<f64> = raw.iter().map(|s| 1.0 / (HELD_AT * s.max(LEAST_STD[0]))).collect();
+        let std: Vec<f64> = raw.iter().zip(&scale).map(|(s, scale)| s.max(LEAST_STD[0]) * scale).collect();
+        let mut inputs = Inputs { joints: set.to_vec(), entries, rows, mean, scale, std, reach: 1e-6 };
+        for motion in &self.motions.all {
+            let x = inputs.of(motion);
+            for f in motion.lead..x.ncols() {
+                let sum: f64 = (0..x.nrows()).map(|k| (x[(k, f)] / inputs.std[k]).powi(2)).sum();
+                inputs.reach = inputs.reach.max((sum / x.nrows().max(1) as f64).sqrt());
+            }
+        }
+        inputs
+    }
+
+    /// The scales of changes and root terms.
+    fn scaled(&self, inputs: &Inputs) -> Correction {
+        let m = inputs.rows.len();
+        let (mut rates, mut sum, mut squares) = (vec![0.0; m], [0.0; ROOT_TERMS], [0.0; ROOT_TERMS]);
+        let mut n = 0.0;
+        for motion in &self.motions.all {
+            let x = inputs.of(motion);
+            let terms = root_terms(&motion.roots, self.fps);
+            for f in motion.lead.max(1)..x.ncols() {
+                (0..m).for_each(|k| rates[k] += (x[(k, f)] - x[(k, f - 1)]).powi(2));
+                for k in 0..ROOT_TERMS {
+                    (sum[k], squares[k]) = (sum[k] + terms[f][k], squares[k] + terms[f][k].powi(2));
+                }
+                n += 1.0;
+            }
+        }
+        let n = f64::max(n, 1.0);
+        let rate = |k: usize| (rates[k] / n).sqrt().max(LEAST_STD[1] * inputs.scale[k]);
+        let root = |k: usize| (squares[k] / n - (sum[k] / n).powi(2)).max(0.0).sqrt().max(LEAST_ROOT_STD[k]);
+        bare(
+            (0..m).map(|k| (1.0 / (HELD_AT * rate(k))) as f32).collect(),
+            (0..ROOT_TERMS).map(|k| (sum[k] / n) as f32).collect(),
+            (0..ROOT_TERMS).map(|k| (1.0 / (HELD_AT * root(k))) as f32).collect(),
+        )
+    }
+
+    /// The directions in which held inputs vary most.
+    fn drives(&self, inputs: &Inputs, c: &Correction) -> Vec<f32> {
+        let u = c.held();
+        let mut sums = Sums::new(u, 1);
+        for motion in &self.motions.all {
+            let held = held(c, &inputs.of(motion), &motion.roots, self.fps);
+            sums.add(&held, &Mat::zeros(1, held.ncols()));
+        }
+        let covariance = sums.covariance();
+        let Ok(eigen) = covariance.self_adjoint_eigen(Side::Lower) else { return Vec::new() };
+        let axes = eigen.U();
+        let count = DRIVES.min(u);
+        (0..count)
+            .flat_map(|r| (0..u).map(move |k| (r, k)))
+            .map(|(r, k)| axes[(k, u - 1 - r)] as f32)
+            .collect()
+    }
+
+    /// Poses that nearness is measured to: half of them at random, the others each as far as possible from all before.
+    fn centres(&self, inputs: &Inputs, c: &mut Correction, seed: u64) {
+        let m = inputs.rows.len();
+        let total: usize = self.motions.all.iter().map(|s| s.bones.ncols() - s.lead).sum();
+        let count = if self.cheap { 48 } else { (total / 16).clamp(48, 512) }.min(total);
+        let stride = total.div_ceil(20_000).max(1);
+        let mut poses: Vec<Vec<f64>> = Vec::new();
+        let mut next = 0;
+        for motion in &self.motions.all {
+            let x = inputs.of(motion);
+            let mut f = motion.lead + next;
+            while f < x.ncols() {
+                poses.push((0..m).map(|k| super::features::hold(x[(k, f)])).collect());
+                f += stride;
+            }
+            next = f - x.ncols();
+        }
+        let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut draw = |below: usize| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            (random >> 11) as usize % below
+        };
+        let mut chosen: Vec<usize> = (0..count.div_ceil(2)).map(|_| draw(poses.len())).collect();
+        let apart = |a: usize, b: usize| -> f64 {
+            poses[a].iter().zip(&poses[b]).map(|(a, b)| (a - b).powi(2)).sum()
+        };
+        let mut nearest: Vec<f64> = (0..poses.len())
+            .map(|i| chosen.iter().map(|&k| apart(i, k)).fold(f64::INFINITY, f64::min))
+            .collect();
+        while chosen.len() < count {
+            let far = (0..poses.len()).max_by(|a, b| nearest[*a].total_cmp(&nearest[*b])).unwrap_or(0);
+            chosen.push(far);
+            for i in 0..poses.len() {
+                nearest[i] = nearest[i].min(apart(i, far));
+            }
+        }
+        let mut between: Vec<f64> =
+            (0..400).map(|_| apart(draw(poses.len()), chosen[draw(chosen.len())])).collect();
+        between.sort_by(f64::total_cmp);
+        c.width_sq = between[between.len() / 2].max(1e-3) as f32;
+        c.centres = chosen.iter().flat_map(|&i| poses[i].iter().map(|v| *v as f32)).collect();
+    }
+
+    fn folds(&self) -> usize {
+        if self.motions.clips < 3 { 1 } else { FOLDS.min(self.motions.clips) }
+    }
+
+    /// Sums of every fold, and the ridge that is best on clips left out.
+    fn try_features(
+        &self,
+        inputs: &Inputs,
+        c: &Correction,
+        of: impl Fn(&Correction, &Mat<f64>) -> Mat<f64>,
+    ) -> Result<Tried, Error> {
+        let d = self.motions.space.basis.ncols();
+        let mut sums: Vec<Sums> = Vec::new();
+        // A mirrored clip would only say the same again, so originals alone are scored.
+        let mut scored: Vec<Sums> = Vec::new();
+        for motion in &self.motions.all {
+            let features = of(c, &held(c, &inputs.of(motion), &motion.roots, self.fps));
+            let features = features.subcols(motion.lead, features.ncols() - motion.lead).to_owned();
+            while sums.len() < self.folds() {
+                sums.push(Sums::new(features.nrows(), d));
+                scored.push(Sums::new(features.nrows(), d));
+            }
+            let fold = motion.clip % self.folds();
+            sums[fold].add(&features, &motion.y);
+            if !motion.mirrored {
+                scored[fold].add(&features, &motion.y);
+            }
+        }
+        let blocks = if sums[0].features() == c.held() { linear(c) } else { blocks(c) };
+        if sums.len() == 1 {
+            return Ok(Tried { sums, ridge: 0.03, left_out: f64::NAN });
+        }
+        let mut best = (f64::INFINITY, RIDGES[2]);
+        for ridge in RIDGES {
+            let (mut error, mut size) = (0.0, 0.0);
+            for fold in 0..sums.len() {
+                let readout = others(&sums, fold).fit(ridge, &blocks)?;
+                let (e, s) = scored[fold].error(&readout);
+                (error, size) = (error + e * scored[fold].frames, size + s * scored[fold].frames);
+            }
+            let left_out = (error / size.max(1e-30)).sqrt();
+            if left_out < best.0 {
+                best = (left_out, ridge);
+            }
+        }
+        Ok(Tried { sums, ridge: best.1, left_out: best.0 })
+    }
+
+    /// Predicts every clip without having seen it: shrinks the readout's directions by what that shows and fits the gate.
+    fn left_out(
+        &self,
+        inputs: &Inputs,
+        c: &Correction,
+        tried: &Tried,
+        readout: &mut Readout,
+    ) -> Result<Option<GateFit>, Error> {
+        let (d, m) = (readout.bias.len(), inputs.rows.len());
+        if tried.sums.len() == 1 {
+            return Ok(None);
+        }
+        let blocks = blocks(c);
+        let fits = (0..tried.sums.len())
+            .map(|fold| others(&tried.sums, fold).fit(tried.ridge, &blocks))
+            .collect::<Result<Vec<_>, _>>()?;
+        let centres = Mat::from_fn(c.centre_count(), m, |r, k| f64::from(c.centres[r * m + k]));
+        let (mut guessed, mut right) = (vec![0.0; d], vec![0.0; d]);
+        let mut clips = Vec::new();
+        for motion in self.motions.all.iter().filter(|motion| !motion.mirrored) {
+            let all = held(c, &inputs.of(motion), &motion.roots, self.fps);
+            let features = features(c, &all);
+            let guess = fits[motion.clip % fits.len()].apply(&features);
+            let distances = distances_sq(&centres, &all);
+            for f in 0..motion.y.ncols() {
+                for k in 0..d {
+                    let (g, y) = (guess[(k, f + motion.lead)], motion.y[(k, f)]);
+                    (guessed[k], right[k]) = (guessed[k] + g * g, right[k] + g * y);
+                }
+            }
+            clips.push((motion, guess, distances));
+        }
+        let keep: Vec<f64> =
+            right.iter().zip(&guessed).map(|(r, g)| (r / g.max(1e-30)).clamp(0.0, 1.0)).collect();
+        for (k, keep) in keep.iter().enumerate() {
+            readout.bias[k] *= keep;
+            (0..readout.weights.ncols()).for_each(|j| readout.weights[(k, j)] *= keep);
+        }
+        let own: Vec<Option<usize>> = self.owners(inputs, &centres);
+        let clips: Vec<LeftOut> = clips
+            .into_iter()
+            .map(|(motion, guess, distances)| {
+                let frames = 0..motion.y.ncols();
+                let nearest = |f: usize| {
+                    let others = (0..own.len()).filter(|&r| own[r] != Some(motion.clip));
+                    others.map(|r| distances[(r, f + motion.lead)]).fold(f64::INFINITY, f64::min)
+                };
+                let parts = |f: usize| {
+                    let mut parts = [0.0; 4];
+                    for k in 0..d {
+                        let (g, y) = (keep[k] * guess[(k, f + motion.lead)], motion.y[(k, f)]);
+                        parts[1] += y * y;
+                        parts[2] += g * y;
+                        parts[3] += g * g;
+                    }
+                    parts[0] = (motion.apart_sq[f] - parts[1]).max(0.0);
+                    parts
+                };
+                LeftOut {
+                    distance_sq: frames.clone().map(nearest).collect(),
+                    parts: frames.map(parts).collect(),
+                }
+            })
+            .collect();
+        Ok(gate::fit(&clips))
+    }
+
+    /// The clip that each centre is a frame of.
+    fn owners(&self, inputs: &Inputs, centres: &Mat<f64>) -> Vec<Option<usize>> {
+        let mut own = vec![(f64::INFINITY, None); centres.nrows()];
+        for motion in &self.motions.all {
+            let x = inputs.of(motion);
+            let held = Mat::from_fn(x.nrows(), x.ncols(), |r, f| super::features::hold(x[(r, f)]));
+            let distances = distances_sq(centres, &held);
+            for f in motion.lead..distances.ncols() {
+                for r in 0..own.len() {
+                    if distances[(r, f)] < own[r].0 {
+                        own[r] = (distances[(r, f)], Some(motion.clip));
+                    }
+                }
+            }
+        }
+        own.into_iter().map(|o| o.1).collect()
+    }
+
+    /// What the pose alone tells, for comparison.
+    fn order_zero(&self, inputs: &Inputs) -> Result<Readout, Error> {
+        let m = inputs.rows.len();
+        let mut sums = Sums::new(m, self.motions.space.basis.ncols());
+        for motion in &self.motions.all {
+            let x = inputs.of(motion);
+            sums.add(&x.subcols(motion.lead, x.ncols() - motion.lead).to_owned(), &motion.y);
+        }
+        sums.fit(0.03, &[Block { range: 0..m, held_back: 1.0 }])
+    }
+}
+
+impl Inputs {
+    /// Scaled, not held: a column a frame.
+    fn of(&self, motion: &Motion) -> Mat<f64> {
+        Mat::from_fn(self.rows.len(), motion.bones.ncols(), |k, f| {
+            (motion.bones[(self.rows[k], f)] - self.mean[k]) * self.scale[k]
+        })
+    }
+}
+
+fn others(sums: &[Sums], fold: usize) -> Sums {
+    let mut rest = (0..sums.len()).filter(|k| *k != fold);
+    let mut all = sums[rest.next().unwrap_or(0)].clone();
+    rest.for_each(|k| all.merge(&sums[k]));
+    all
+}
+
+fn linear(c: &Correction) -> Vec<Block> {
+    let m = c.rate_scale.len();
+    let block = |range| Block { range, held_back: 1.0 };
+    vec![block(0..m), block(m..2 * m), block(2 * m..c.held())]
+}
+
+fn blocks(c: &Correction) -> Vec<Block> {
+    let filtered = c.held() + c.filtered();
+    let mut blocks = linear(c);
+    blocks.push(Block { range: c.held()..filtered, held_back: 1.0 });
+    blocks.push(Block { range: filtered..c.features(), held_back: NEAR_HELD_BACK });
+    blocks
+}

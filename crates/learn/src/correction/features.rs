@@ -1,0 +1,124 @@
+//! What a model D reads its shape from, over a whole motion: the run-time's arithmetic in double precision.
+
+use faer::Mat;
+use glam::DVec3;
+use toile_assets::{Correction, RootFrame};
+use toile_run::ROOT_TERMS;
+
+/// Between −1 and 1.
+pub(crate) fn hold(x: f64) -> f64 {
+    x / (1.0 + x * x).sqrt()
+}
+
+/// The root's terms in every frame: see [`ROOT_TERMS`].
+pub(crate) fn root_terms(roots: &[RootFrame], fps: f64) -> Vec<[f64; ROOT_TERMS]> {
+    let mut out = Vec::with_capacity(roots.len());
+    let mut before: Option<(DVec3, f64)> = None;
+    for f in 0..roots.len() {
+        let (v, w) = match f {
+            0 => (DVec3::ZERO, 0.0),
+            _ => {
+                let heading = RootFrame { position: DVec3::ZERO, heading: roots[f - 1].heading };
+                let moved = heading.canonical_from_world(roots[f].position - roots[f - 1].position);
+                (moved * fps, (roots[f].heading - roots[f - 1].heading) * fps)
+            }
+        };
+        let (a, alpha) = before.map_or((DVec3::ZERO, 0.0), |(was, turn)| ((v - was) * fps, (w - turn) * fps));
+        before = (f > 0).then_some((v, w));
+        let speed = v.length();
+        let drag = v * speed;
+        out.push([
+            v.x,
+            v.y,
+            v.z,
+            a.x,
+            a.y,
+            a.z,
+            w,
+            alpha,
+            w * w,
+            w * v.x,
+            w * v.z,
+            drag.x,
+            drag.y,
+            drag.z,
+            speed,
+        ]);
+    }
+    out
+}
+
+/// Held inputs, a column a frame: body inputs `x` (scaled, not held), their changes, the root's terms.
+pub(crate) fn held(c: &Correction, x: &Mat<f64>, roots: &[RootFrame], fps: f64) -> Mat<f64> {
+    let m = x.nrows();
+    let terms = root_terms(roots, fps);
+    Mat::from_fn(2 * m + ROOT_TERMS, x.ncols(), |r, f| {
+        if r < m {
+            hold(x[(r, f)])
+        } else if r < 2 * m {
+            let k = r - m;
+            hold((x[(k, f)] - x[(k, f.max(1) - 1)]) * f64::from(c.rate_scale[k]))
+        } else {
+            let k = r - 2 * m;
+            hold((terms[f][k] - f64::from(c.root_mean[k])) * f64::from(c.root_scale[k]))
+        }
+    })
+}
+
+/// The filters' outputs, a column a frame, from drives.
+pub(crate) fn filtered(poles: &[[f32; 2]], drives: &Mat<f64>) -> Mat<f64> {
+    let (n, frames) = (drives.nrows(), drives.ncols());
+    let rows = poles.iter().map(|p| if p[1] == 0.0 { n } else { 2 * n }).sum();
+    let mut out = Mat::<f64>::zeros(rows, frames);
+    let mut at = 0;
+    for [re, im] in poles.iter().map(|p| p.map(f64::from)) {
+        for k in 0..n {
+            let mut z = (drives[(k, 0)], 0.0);
+            for f in 0..frames {
+                let u = drives[(k, f)];
+                z = (re * z.0 - im * z.1 + (1.0 - re) * u, re * z.1 + im * z.0 - im * u);
+                out[(at + k, f)] = z.0;
+                if im != 0.0 {
+                    out[(at + n + k, f)] = z.1;
+                }
+            }
+        }
+        at += if im == 0.0 { n } else { 2 * n };
+    }
+    out
+}
+
+/// Squared distances of held poses to centres: `centres × frames`.
+pub(crate) fn distances_sq(centres: &Mat<f64>, held: &Mat<f64>) -> Mat<f64> {
+    let m = centres.ncols();
+    let poses = held.subrows(0, m);
+    let mut out = centres * poses;
+    let own: Vec<f64> = (0..centres.nrows()).map(|r| (0..m).map(|k| centres[(r, k)].powi(2)).sum()).collect();
+    for f in 0..out.ncols() {
+        let length: f64 = (0..m).map(|k| held[(k, f)].powi(2)).sum();
+        for r in 0..out.nrows() {
+            out[(r, f)] = (own[r] + length - 2.0 * out[(r, f)]).max(0.0);
+        }
+    }
+    out
+}
+
+/// All features of a motion, a column a frame.
+pub(crate) fn features(c: &Correction, held: &Mat<f64>) -> Mat<f64> {
+    let (u, m) = (held.nrows(), c.rate_scale.len());
+    let drive = Mat::from_fn(c.drives(), u, |r, k| f64::from(c.drive[r * u + k]));
+    let centres = Mat::from_fn(c.centre_count(), m, |r, k| f64::from(c.centres[r * m + k]));
+    let filtered = filtered(&c.poles, &(&drive * held));
+    let apart = distances_sq(&centres, held);
+    let width = f64::from(c.width_sq);
+    let first = u + filtered.nrows();
+    Mat::from_fn(first + apart.nrows(), held.ncols(), |r, f| {
+        if r < u {
+            held[(r, f)]
+        } else if r < first {
+            filtered[(r - u, f)]
+        } else {
+            width / (width + apart[(r - first, f)])
+        }
+    })
+}

@@ -1,0 +1,95 @@
+//! How far a correction is to be trusted: fitted on clips that the fit had not seen.
+
+use toile_run::GATE_RATE;
+
+/// One clip that was left out of the fit, frame by frame.
+pub(crate) struct LeftOut {
+    /// Squared distance of the pose from the nearest centre that is not of the clip itself.
+    pub distance_sq: Vec<f64>,
+    /// Squared displacement that no shape of the space explains, `‖y‖²`, `y·ŷ` and `‖ŷ‖²`.
+    pub parts: Vec<[f64; 4]>,
+}
+
+impl LeftOut {
+    /// Error over skinning's, with the gate as it would open and shut.
+    fn over_skin(&self, gate_sq: [f64; 2]) -> (f64, f64) {
+        let (mut ours, mut skin) = (0.0, 0.0);
+        let mut g = None;
+        for (distance_sq, [rest, own, cross, guess]) in self.distance_sq.iter().zip(&self.parts) {
+            let aim = open(gate_sq, *distance_sq);
+            let rate = f64::from(GATE_RATE);
+            let now = g.map_or(aim, |g: f64| g + (aim - g).clamp(-rate, rate));
+            g = Some(now);
+            ours += (rest + own - 2.0 * now * cross + now * now * guess).max(0.0).sqrt();
+            skin += (rest + own).sqrt();
+        }
+        (ours, skin)
+    }
+}
+
+fn open([near, far]: [f64; 2], distance_sq: f64) -> f64 {
+    let t = ((far - distance_sq) / (far - near)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
+}
+
+/// A gate and what it gives on clips that were left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GateFit {
+    /// Squared distances at which the gate begins to shut and is shut.
+    pub gate_sq: [f64; 2],
+    /// Error over skinning's, all left-out clips together.
+    pub over_skin: f64,
+    /// The same of the worst clip.
+    pub worst: f64,
+}
+
+/// No clip may be worse than skinned cloth by more than this.
+const MOST: f64 = 1.05;
+
+/// The gate with the least error among those that leave no clip over [`MOST`]; where none does, the one whose worst clip is
+/// best.
+pub(crate) fn fit(clips: &[LeftOut]) -> Option<GateFit> {
+    let mut all: Vec<f64> = clips.iter().flat_map(|c| &c.distance_sq).copied().collect();
+    if all.is_empty() {
+        return None;
+    }
+    all.sort_by(f64::total_cmp);
+    let at = |share: f64| all[((all.len() - 1) as f64 * share) as usize].max(1e-6);
+    let mut best: Option<GateFit> = None;
+    for share in [0.5, 0.75, 0.9, 0.95, 0.99, 1.0] {
+        for wider in [1.3f64, 1.7, 2.5] {
+            let gate_sq = [at(share), at(share) * wider * wider];
+            let (mut ours, mut skin, mut worst) = (0.0, 0.0, 0.0f64);
+            for clip in clips {
+                let (a, b) = clip.over_skin(gate_sq);
+                (ours, skin) = (ours + a, skin + b);
+                worst = worst.max(a / b.max(1e-12));
+            }
+            let found = GateFit { gate_sq, over_skin: ours / skin.max(1e-12), worst };
+            let better = best.is_none_or(|b| match (found.worst <= MOST, b.worst <= MOST) {
+                (true, true) => found.over_skin < b.over_skin,
+                (false, false) => found.worst < b.worst,
+                (fits, _) => fits,
+            });
+            if better {
+                best = Some(found);
+            }
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clip_that_is_guessed_wrong_far_out_is_faded() {
+        // Near poses are guessed perfectly, far ones the wrong way round.
+        let near = LeftOut { distance_sq: vec![0.1; 60], parts: vec![[0.01, 1.0, 1.0, 1.0]; 60] };
+        let far = LeftOut { distance_sq: vec![4.0; 40], parts: vec![[0.01, 1.0, -1.0, 1.0]; 40] };
+        let found = fit(&[near, far]).unwrap();
+        assert!(found.worst <= MOST && found.over_skin < 0.6, "{found:?}");
+        assert!(open(found.gate_sq, 0.1) == 1.0 && open(found.gate_sq, 4.0) == 0.0);
+    }
+}

@@ -1,0 +1,206 @@
+//! Model D: from takes to a correction on top of skinning.
+//!
+//! Takes are unposed ([`unpose`]) and their displacements projected ([`motions`]); inputs ([`inputs`]), filters and ridge are
+//! chosen by cross-validation over clips, all from the same sums ([`fit`]). Its features ([`features`]) depend on the body
+//! alone, so every fit and every score is one of a free run. What clips left out of the fit show then decides how
+//! far each direction is shrunk and where the gate shuts ([`gate`]).
+
+mod choose;
+mod features;
+mod fit;
+mod gate;
+mod inputs;
+mod motions;
+mod unpose;
+
+pub use gate::GateFit;
+pub(crate) use unpose::unposed;
+
+use crate::mirror::{Mirror, WithMirrored};
+use crate::source::{TakeSource, heads};
+use crate::train::{Training, attachment};
+use crate::{Error, Settings};
+use choose::Choosing;
+use faer::Mat;
+use motions::Motions;
+use toile_assets::{Body, Certificate, Correction, InputSet, Model, ModelKind};
+
+/// How a model D came about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CorrectionReport {
+    /// Names of the joints whose rotations it is told.
+    pub joints: Vec<String>,
+    /// Error on clips left out of the fit over that of skinned cloth, root mean square within the space, before the gate.
+    pub left_out: f64,
+    /// Least and most of the same over three choices of centres.
+    pub spread: [f64; 2],
+    /// With the gate; `None` where there were too few clips to leave any out.
+    pub gate: Option<GateFit>,
+    /// Frames until one hundredth is left of whatever was.
+    pub forgets_in_frames: f64,
+}
+
+/// By how much the ellipsoid is larger than what training saw.
+const MARGIN: f64 = 1.25;
+
+/// Learns a model D.
+pub(crate) fn train<S: TakeSource + ?Sized>(
+    body: &Body,
+    source: &S,
+    settings: &Settings,
+) -> Result<Training, Error> {
+    let (heads, first) = heads(body.skeleton.len(), source)?;
+    let mut remarks = Vec::new();
+    let Some(attachment) = attachment(body, &first, &mut remarks) else {
+        return Err(Error::Empty(
+            "the takes do not hold the draped garment, which a model of kind d hangs on the bones; simulate them anew or \
+             train --model c"
+                .into(),
+        ));
+    };
+    let mut mirror = None;
+    if settings.mirror {
+        match Mirror::find(body, &first) {
+            Ok(found) => mirror = Some(found),
+            Err(why) => remarks.push(format!("takes are not mirrored: {why}")),
+        }
+    }
+    let mirrored = mirror.is_some();
+    let source = WithMirrored { source, mirror };
+    let heads = source.heads(heads);
+    let sets = inputs::candidates(body, &attachment);
+    let mut joints: Vec<usize> = sets.concat();
+    joints.sort_unstable();
+    joints.dedup();
+    let motions = Motions::new(&source, &heads, &attachment, &joints, settings.cloth_dims.max(1))?;
+    let d = motions.space.basis.ncols();
+    if d == 0 {
+        return Err(Error::Empty("the garment never leaves its skinned place in any take".into()));
+    }
+    if d < settings.cloth_dims {
+        let asked = settings.cloth_dims;
+        remarks.push(format!("cloth dims reduced from {asked} to {d}: the frames span no more"));
+    }
+    let choosing = Choosing { motions: &motions, fps: first.fps, joints: &joints, cheap: settings.cheap };
+    let chosen = choosing.run(&sets)?;
+    let (basis, m) = (&motions.space.basis, chosen.inputs.scale.len());
+    let mut correction = chosen.correction;
+    correction.half_axes = half_axes(&motions);
+    let mut bones_mean = vec![0.0f32; 12 * first.joints];
+    let mut body_from_bones = vec![0.0f32; m * 12 * first.joints];
+    for (k, &(joint, entry)) in chosen.inputs.entries.iter().enumerate() {
+        let at = 12 * joint + entry;
+        bones_mean[at] = chosen.inputs.mean[k] as f32;
+        body_from_bones[k * 12 * first.joints + at] = chosen.inputs.scale[k] as f32;
+    }
+    // The mean of all other entries stays zero: skinning adds it back, and nothing else looks at them.
+    let rho = correction.rho();
+    let report = CorrectionReport {
+        joints: chosen.inputs.joints.iter().map(|&j| body.skeleton.joints[j].name.clone()).collect(),
+        left_out: chosen.left_out,
+        spread: chosen.spread,
+        gate: chosen.gate,
+        forgets_in_frames: correction.forgets_in_frames(),
+    };
+    let mut notes = vec![
+        ("takes", heads.len().to_string()),
+        ("frames", chosen.frames.to_string()),
+        ("ridge", chosen.ridge.to_string()),
+        ("mirrored", mirrored.to_string()),
+        ("inputs", report.joints.join(" ")),
+        ("left_out_over_skin", format!("{:.3}", report.left_out)),
+        ("features", correction.features().to_string()),
+    ];
+    for key in ["garment", "fabric"] {
+        notes.extend(first.notes.iter().filter(|(k, _)| k == key).map(|(_, v)| (key, v.clone())));
+    }
+    let mut model = Model {
+        name: body.name.clone(),
+        kind: ModelKind::D,
+        order: 0,
+        fps: first.fps,
+        vertices: first.vertices,
+        triangles: first.triangles.clone(),
+        cloth_dims: d,
+        body_dims: m,
+        joints: first.joints,
+        cloth_mean: attachment.rest.clone(),
+        cloth_basis: (0..basis.nrows()).flat_map(|r| (0..d).map(move |c| basis[(r, c)] as f32)).collect(),
+        bones_mean,
+        body_from_bones,
+        a: Vec::new(),
+        b: Vec::new(),
+        c: Vec::new(),
+        bias: Vec::new(),
+        a0: flat(&chosen.order_zero.weights),
+        bias0: chosen.order_zero.bias.iter().map(|v| *v as f32).collect(),
+        hips: Some(body.hip_line()),
+        inputs: InputSet {
+            body_min: Vec::new(),
+            body_max: Vec::new(),
+            body_rate: Vec::new(),
+            body_std: chosen.inputs.std.iter().map(|v| *v as f32).collect(),
+            body_reach: chosen.inputs.reach as f32,
+            max_horizontal_m: 0.0,
+            max_vertical_m: 0.0,
+            max_turn: 0.0,
+        },
+        certificate: Certificate {
+            rho,
+            gamma: rho,
+            p: Vec::new(),
+            transient_gain: 1.0,
+            travel_bound_m: Vec::new(),
+            travel_bound_rate_m: Vec::new(),
+            training_travel_m: motions.travel_m.clone(),
+        },
+        correction: Some(correction),
+        attachment: Some(attachment),
+        hidden_triangles: Vec::new(),
+        notes: notes.into_iter().map(|(k, v)| (k.to_string(), v)).collect(),
+    };
+    model.certificate.travel_bound_m = model.correction_bound().unwrap_or_default();
+    model.verify_certificate().map_err(Error::Numerical)?;
+    Ok(Training {
+        model,
+        ridge: chosen.ridge,
+        horizon: 0,
+        tried: Vec::new(),
+        rho_before: rho,
+        windows: chosen.frames,
+        mirrored,
+        remarks,
+        lowered: None,
+        correction: Some(report),
+    })
+}
+
+fn flat(m: &Mat<f64>) -> Vec<f32> {
+    (0..m.nrows()).flat_map(|r| (0..m.ncols()).map(move |c| m[(r, c)] as f32)).collect()
+}
+
+/// The ellipsoid with axes along the directions, each as long as their root mean square, that holds every training
+/// frame with the margin.
+fn half_axes(motions: &Motions) -> Vec<f32> {
+    let d = motions.space.basis.ncols();
+    let (mut squares, mut frames) = (vec![0.0f64; d], 0usize);
+    for motion in &motions.all {
+        for f in 0..motion.y.ncols() {
+            squares.iter_mut().zip(motion.y.col_as_slice(f)).for_each(|(sum, y)| *sum += y * y);
+        }
+        frames += motion.y.ncols();
+    }
+    let rms: Vec<f64> = squares.iter().map(|s| (s / frames.max(1) as f64).sqrt().max(1e-6)).collect();
+    let reach = |y: &[f64]| y.iter().zip(&rms).map(|(y, s)| (y / s).powi(2)).sum::<f64>().sqrt();
+    let farthest = motions
+        .all
+        .iter()
+        .flat_map(|m| (0..m.y.ncols()).map(|f| reach(m.y.col_as_slice(f))))
+        .fold(0.0, f64::max);
+    rms.iter().map(|s| (MARGIN * farthest.max(1.0) * s) as f32).collect()
+}
+
+/// A correction without filters, centres and readout.
+fn bare(rate_scale: Vec<f32>, root_mean: Vec<f32>, root_scale: Vec<f32>) -> Correction {
+    Correction { rate_scale, root_mean, root_scale, width_sq: 1.0, ..Correction::default() }
+}

@@ -1,0 +1,248 @@
+//! Model D: a correction on top of skinning, in the bind pose, that is stable by construction.
+//!
+//! `x_v = LBS_v(v̄ + g·Φ_v y)`. Chosen entries of the canonical bone matrices, their change since the frame before and
+//! what the root does are softly held between −1 and 1; a few combinations of them go through stable filters; nearness
+//! to poses of the training set is measured; `y` is linear in all of these and held within an ellipsoid. Whatever is
+//! fed in, no vertex goes farther from its skinned place than `‖B_v‖·‖Φ_v E^½‖`. Beyond what training saw the
+//! gate `g` fades the correction out: there the garment is skinned.
+
+use crate::Model;
+
+/// What the root does in a frame, as the model is told: velocity (3, m/s) and acceleration (3) in the heading's frame,
+/// turn (rad/s) and its change, turn², turn × sideways and forward velocity, velocity × speed (3), speed.
+pub const ROOT_TERMS: usize = 15;
+/// The largest modulus a filter may have: it forgets to 1 % in 7.6 s at 30 frames a second.
+pub const MAX_POLE: f32 = 0.98;
+/// The most that the gate opens or closes in a frame.
+pub const GATE_RATE: f32 = 0.1;
+/// No number of a model is larger: sums of all its products stay far within `f32`.
+pub const LARGEST: f32 = 1e6;
+
+/// The parts of a model D beside its basis and its body inputs. All matrices are row-major; `m` are the body inputs,
+/// `u = 2m + 15` the held inputs, `d` the dims.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Correction {
+    /// What the change of each body input is multiplied with before it is held, `m`.
+    pub rate_scale: Vec<f32>,
+    /// Mean of the root's terms.
+    pub root_mean: Vec<f32>,
+    /// What they are multiplied with.
+    pub root_scale: Vec<f32>,
+    /// `drives × u`: the combinations that are filtered.
+    pub drive: Vec<f32>,
+    /// A filter each, `z ← λ z + (1 − λ) drive`, as real and imaginary part; all filters take all drives.
+    pub poles: Vec<[f32; 2]>,
+    /// `centres × m`: held poses of the training set.
+    pub centres: Vec<f32>,
+    /// Square of the distance at which nearness, `1 / (1 + distance² / width²)`, is one half.
+    pub width_sq: f32,
+    /// `d × (u + filtered + centres)`.
+    pub readout: Vec<f32>,
+    /// What `y` is added to, `d`.
+    pub bias: Vec<f32>,
+    /// Half axes of the ellipsoid, `d`: `E^½`.
+    pub half_axes: Vec<f32>,
+    /// Squared distances from the nearest centre up to which the gate is open, and from which on it is shut.
+    pub gate_sq: [f32; 2],
+}
+
+impl Correction {
+    /// Held inputs.
+    pub fn held(&self) -> usize {
+        2 * self.rate_scale.len() + ROOT_TERMS
+    }
+
+    /// Combinations that are filtered.
+    pub fn drives(&self) -> usize {
+        self.drive.len() / self.held()
+    }
+
+    /// Numbers of a filter: a complex one gives two for each drive.
+    pub fn filtered(&self) -> usize {
+        self.poles.iter().map(|p| self.drives() * if p[1] == 0.0 { 1 } else { 2 }).sum()
+    }
+
+    /// Poses that nearness is measured to.
+    pub fn centre_count(&self) -> usize {
+        self.centres.len() / self.rate_scale.len().max(1)
+    }
+
+    /// All that `y` is read from.
+    pub fn features(&self) -> usize {
+        self.held() + self.filtered() + self.centre_count()
+    }
+
+    /// The largest modulus of the filters.
+    pub fn rho(&self) -> f64 {
+        self.poles.iter().map(|p| f64::from(p[0]).hypot(f64::from(p[1]))).fold(0.0, f64::max)
+    }
+
+    /// Frames after which one hundredth is left of whatever was.
+    pub fn forgets_in_frames(&self) -> f64 {
+        let rho = self.rho();
+        if rho > 0.0 { (0.01f64.ln() / rho.ln()).ceil() } else { 1.0 }
+    }
+
+    /// What the gate is to be at a squared distance from the nearest centre.
+    pub fn gate(&self, distance_sq: f32) -> f32 {
+        let [near, far] = self.gate_sq;
+        let t = ((far - distance_sq) / (far - near)).clamp(0.0, 1.0);
+        t * t * (3.0 - 2.0 * t)
+    }
+
+    /// Every part has its size, every number its range.
+    pub(crate) fn check(&self, m: usize, d: usize) -> Result<(), String> {
+        let u = 2 * m + ROOT_TERMS;
+        let of = |what: &str, got: usize, want: usize| {
+            if got == want { Ok(()) } else { Err(format!("`{what}` has {got} numbers, not {want}")) }
+        };
+        of("rate_scale", self.rate_scale.len(), m)?;
+        of("root_mean", self.root_mean.len(), ROOT_TERMS)?;
+        of("root_scale", self.root_scale.len(), ROOT_TERMS)?;
+        of("drive", self.drive.len() % u, 0)?;
+        of("centres", self.centres.len() % m.max(1), 0)?;
+        of("readout", self.readout.len(), d * self.features())?;
+        of("bias", self.bias.len(), d)?;
+        of("half_axes", self.half_axes.len(), d)?;
+        for (name, values) in [
+            ("rate_scale", &self.rate_scale),
+            ("root_mean", &self.root_mean),
+            ("root_scale", &self.root_scale),
+            ("drive", &self.drive),
+            ("centres", &self.centres),
+            ("readout", &self.readout),
+            ("bias", &self.bias),
+            ("half_axes", &self.half_axes),
+        ] {
+            if let Some(at) = values.iter().position(|v| !(v.abs() <= LARGEST)) {
+                return Err(format!("`{name}`, entry {at}: {} is beyond {LARGEST:e}", values[at]));
+            }
+        }
+        if let Some(k) = self.half_axes.iter().position(|a| *a <= 0.0) {
+            return Err(format!("half axis {k} of the ellipsoid is {}", self.half_axes[k]));
+        }
+        for (k, [re, im]) in self.poles.iter().enumerate() {
+            let modulus = f64::from(*re).hypot(f64::from(*im));
+            if !(modulus <= f64::from(MAX_POLE) + 1e-6) {
+                return Err(format!("filter {k} has modulus {modulus:.4}, above {MAX_POLE}"));
+            }
+        }
+        let [near, far] = self.gate_sq;
+        if self.centres.is_empty() || !(near >= 0.0 && far > near && far <= LARGEST && self.width_sq > 1e-6) {
+            return Err(format!("the gate opens at {near} and shuts at {far}, width {}", self.width_sq));
+        }
+        Ok(())
+    }
+}
+
+impl Model {
+    /// How far each vertex of a model D can be from its skinned place in the bind pose, m: the largest singular value
+    /// of `Φ_v E^½`. Bones that turn without stretching keep it.
+    pub fn correction_bound(&self) -> Option<Vec<f32>> {
+        let axes = &self.correction.as_ref()?.half_axes;
+        let d = self.cloth_dims;
+        let rows = self.cloth_basis.chunks_exact(3 * d);
+        Some(rows.map(|rows| largest_stretch(rows, axes, d) as f32).collect())
+    }
+
+    /// Checks all that the bound of a model D rests on.
+    pub(crate) fn verify_correction(&self) -> Result<(), String> {
+        let Some(correction) = &self.correction else {
+            return Err("a model of kind d without its correction".into());
+        };
+        let (d, m) = (self.cloth_dims, self.body_dims);
+        correction.check(m, d)?;
+        if self.attachment.as_ref().is_none_or(|a| a.rest != self.cloth_mean) {
+            return Err(
+                "a model of kind d corrects skinned cloth, and this one has no fitting weights".into()
+            );
+        }
+        let values = self.cloth_basis.iter().chain(&self.body_from_bones).chain(&self.bones_mean);
+        if let Some(v) = values.into_iter().find(|v| !(v.abs() <= LARGEST)) {
+            return Err(format!("a number of {v} is beyond {LARGEST:e}"));
+        }
+        let bound = self.correction_bound().unwrap_or_default();
+        let stated = &self.certificate.travel_bound_m;
+        if stated.len() != bound.len() {
+            return Err("the certificate states no bound for every vertex".into());
+        }
+        for (v, (stated, found)) in stated.iter().zip(&bound).enumerate() {
+            if !(*stated >= found * (1.0 - 1e-4)) {
+                return Err(format!(
+                    "vertex {v} can go {:.2} cm from its skinned place, the certificate states {:.2} cm",
+                    100.0 * found,
+                    100.0 * stated
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The largest singular value of three rows times a diagonal: the root of the largest eigenvalue of a 3 × 3 matrix.
+fn largest_stretch(rows: &[f32], axes: &[f32], d: usize) -> f64 {
+    let mut g = [[0.0f64; 3]; 3];
+    for i in 0..3 {
+        for j in 0..=i {
+            let sum = (0..d)
+                .map(|k| {
+                    let axis = f64::from(axes[k]);
+                    f64::from(rows[i * d + k]) * f64::from(rows[j * d + k]) * axis * axis
+                })
+                .sum();
+            (g[i][j], g[j][i]) = (sum, sum);
+        }
+    }
+    // Jacobi rotations: a few sweeps leave nothing beside the diagonal.
+    for _ in 0..8 {
+        for (p, q) in [(0, 1), (0, 2), (1, 2)] {
+            if g[p][q] == 0.0 {
+                continue;
+            }
+            let theta = (g[q][q] - g[p][p]) / (2.0 * g[p][q]);
+            let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
+            let c = 1.0 / (t * t + 1.0).sqrt();
+            let s = t * c;
+            for k in 0..3 {
+                let (a, b) = (g[k][p], g[k][q]);
+                (g[k][p], g[k][q]) = (c * a - s * b, s * a + c * b);
+            }
+            for k in 0..3 {
+                let (a, b) = (g[p][k], g[q][k]);
+                (g[p][k], g[q][k]) = (c * a - s * b, s * a + c * b);
+            }
+        }
+    }
+    g[0][0].max(g[1][1]).max(g[2][2]).max(0.0).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_stretch_is_attained_and_never_passed() {
+        let d = 5;
+        let rows: Vec<f32> = (0..3 * d).map(|i| ((i * 7 + 3) % 11) as f32 / 11.0 - 0.4).collect();
+        let axes = [0.5, 2.0, 0.1, 1.0, 0.7];
+        let bound = largest_stretch(&rows, &axes, d);
+        let reach = |y: &[f64]| -> f64 {
+            let of = |i: usize| (0..d).map(|k| f64::from(rows[i * d + k]) * y[k]).sum::<f64>();
+            (0..3).map(|i| of(i).powi(2)).sum::<f64>().sqrt()
+        };
+        let mut best = 0.0f64;
+        let mut seed = 1u32;
+        for _ in 0..20_000 {
+            let y: Vec<f64> = (0..d)
+                .map(|_| {
+                    seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    f64::from(seed >> 8) / f64::from(1 << 24) - 0.5
+                })
+                .collect();
+            let norm = y.iter().map(|v| v * v).sum::<f64>().sqrt();
+            let y: Vec<f64> = y.iter().zip(axes).map(|(v, a)| v / norm * f64::from(a)).collect();
+            best = best.max(reach(&y));
+        }
+        assert!(best <= bound * 1.000_001 && best > 0.98 * bound, "{best} of {bound}");
+    }
+}

@@ -1,0 +1,202 @@
+//! One tick of a model D: bounded inputs, stable filters, nearness to training poses, a readout held within an
+//! ellipsoid, and the gate.
+
+use super::Shard;
+use crate::kernel::{self, Buffer, Rows, RowsMut};
+use crate::packed::Correcting;
+use glam::Vec3;
+use toile_model::{Correction, GATE_RATE, ROOT_TERMS};
+
+/// What the root did in the latest tick.
+#[derive(Clone, Copy)]
+pub(super) struct RootMotion {
+    /// m/s in the frame before the tick; `None` before the first.
+    pub velocity: Option<Vec3>,
+    /// rad/s.
+    pub turn: f32,
+}
+
+impl RootMotion {
+    pub const NONE: Self = Self { velocity: None, turn: 0.0 };
+}
+
+/// The numbers of a model D's instances, a row each.
+pub(super) struct State {
+    /// All that the readout is multiplied with: held inputs, filters, nearness.
+    features: Buffer,
+    /// Body inputs of the tick before.
+    body_before: Buffer,
+    drives: Buffer,
+    near: Buffer,
+    /// How far the gate is open.
+    gates: Vec<f32>,
+}
+
+impl State {
+    pub fn new(correcting: &Correcting, correction: &Correction, count: usize) -> Self {
+        Self {
+            features: Buffer::new(count * correction.features()),
+            body_before: Buffer::new(count * correction.rate_scale.len()),
+            drives: Buffer::new(count * correcting.drive.padded()),
+            near: Buffer::new(count * correcting.near.padded()),
+            gates: vec![0.0; count],
+        }
+    }
+
+    /// How far an instance's gate is open.
+    pub fn gate(&self, i: usize) -> f32 {
+        self.gates[i]
+    }
+}
+
+/// Between −1 and 1, and nearly the number itself where that is small.
+#[inline(always)]
+fn hold(x: f32) -> f32 {
+    // Beyond, the square would overflow; the result is ±1 to the last bit long before.
+    let x = x.clamp(-1e18, 1e18);
+    x / (1.0 + x * x).sqrt()
+}
+
+/// What a model D is told of the root.
+fn root_terms(before: &RootMotion, now: &RootMotion, fps: f32) -> [f32; ROOT_TERMS] {
+    let v = now.velocity.unwrap_or(Vec3::ZERO);
+    let w = now.turn;
+    // Speeds from a standing start are no accelerations.
+    let (a, alpha) = match before.velocity {
+        Some(was) => ((v - was) * fps, (w - before.turn) * fps),
+        None => (Vec3::ZERO, 0.0),
+    };
+    let speed = (v.x * v.x + v.y * v.y + v.z * v.z).sqrt();
+    let drag = v * speed;
+    [v.x, v.y, v.z, a.x, a.y, a.z, w, alpha, w * w, w * v.x, w * v.z, drag.x, drag.y, drag.z, speed]
+}
+
+impl Shard {
+    /// The next state of all that take part, from body inputs and root motion as they were just read.
+    pub(super) fn correct(&mut self) {
+        let packed = self.packed.clone();
+        let (Some(correcting), Some(c), Some(state)) =
+            (&packed.correcting, &packed.model.correction, &mut self.correction)
+        else {
+            return;
+        };
+        let (m, u, width) = (c.rate_scale.len(), c.held(), c.features());
+        let (padded, fps) = (packed.body.padded(), packed.model.fps as f32);
+        for &i in &self.which {
+            let i = i as usize;
+            let slot = &mut self.slots[i];
+            let starting = slot.frames == 0;
+            let x = &self.body[i * padded..][..m];
+            let before = &mut state.body_before[i * m..][..m];
+            if starting {
+                before.copy_from_slice(x);
+            }
+            let held = &mut state.features[i * width..][..u];
+            for k in 0..m {
+                held[k] = hold(x[k]);
+                held[m + k] = hold((x[k] - before[k]) * c.rate_scale[k]);
+            }
+            before.copy_from_slice(x);
+            let terms = root_terms(&slot.motion[1], &slot.motion[0], fps);
+            for k in 0..ROOT_TERMS {
+                held[2 * m + k] = hold((terms[k] - c.root_mean[k]) * c.root_scale[k]);
+            }
+        }
+        self.pairs.clear();
+        self.pairs.extend(self.which.iter().map(|i| (*i, *i)));
+        let features = Rows { data: &state.features, stride: width };
+        let mut drives = RowsMut { data: &mut state.drives, stride: correcting.drive.padded() };
+        kernel::product(self.isa, &correcting.drive, features, &self.pairs, &mut drives);
+        let mut near = RowsMut { data: &mut state.near, stride: correcting.near.padded() };
+        kernel::product(self.isa, &correcting.near, features, &self.pairs, &mut near);
+
+        let (drives, centres) = (correcting.drive.rows(), correcting.near.rows());
+        for &i in &self.which {
+            let i = i as usize;
+            let starting = self.slots[i].frames == 0;
+            let drive = &state.drives[i * correcting.drive.padded()..][..drives];
+            let (held, rest) = state.features[i * width..][..width].split_at_mut(u);
+            let (filtered, nearness) = rest.split_at_mut(rest.len() - centres);
+            filter(&c.poles, drive, filtered, starting);
+            // ‖x − c‖² = ‖x‖² − 2 c·x + ‖c‖²: the latter two are what the product gave.
+            let length_sq = held[..m].iter().fold(0.0f32, |sum, x| sum + x * x);
+            let products = &state.near[i * correcting.near.padded()..][..centres];
+            let mut nearest = f32::INFINITY;
+            for k in 0..centres {
+                let distance_sq = (products[k] + length_sq).max(0.0);
+                nearest = nearest.min(distance_sq);
+                nearness[k] = c.width_sq / (c.width_sq + distance_sq);
+            }
+            let aim = c.gate(nearest);
+            let gate = &mut state.gates[i];
+            *gate = if starting { aim } else { *gate + (aim - *gate).clamp(-GATE_RATE, GATE_RATE) };
+            self.clamped += u32::from(*gate < 1.0);
+        }
+
+        let features = Rows { data: &state.features, stride: width };
+        let d = packed.latent.padded();
+        let mut next = RowsMut { data: &mut self.next, stride: d };
+        kernel::product(self.isa, &packed.latent, features, &self.pairs, &mut next);
+        for &i in &self.which {
+            let i = i as usize;
+            let y = &mut self.next[i * d..][..packed.latent.rows()];
+            hold_within(y, &correcting.per_axis, state.gates[i]);
+        }
+    }
+}
+
+/// `z ← λ z + (1 − λ) drive` of every filter; a start is as if the drive had always been so.
+fn filter(poles: &[[f32; 2]], drive: &[f32], mut z: &mut [f32], starting: bool) {
+    let n = drive.len();
+    for &[re, im] in poles {
+        let (real, rest) = std::mem::take(&mut z).split_at_mut(n);
+        if im == 0.0 {
+            for k in 0..n {
+                real[k] = if starting { drive[k] } else { re * real[k] + (1.0 - re) * drive[k] };
+            }
+            z = rest;
+        } else {
+            let (imaginary, rest) = rest.split_at_mut(n);
+            for k in 0..n {
+                let (a, b) = if starting { (drive[k], 0.0) } else { (real[k], imaginary[k]) };
+                real[k] = re * a - im * b + (1.0 - re) * drive[k];
+                imaginary[k] = re * b + im * a - im * drive[k];
+            }
+            z = rest;
+        }
+    }
+}
+
+/// Onto the ellipsoid where it is outside (in the metric in which that is a ball, which moves no two states apart),
+/// and by the gate.
+fn hold_within(y: &mut [f32], per_axis: &[f32], gate: f32) {
+    let length_sq = y.iter().zip(per_axis).fold(0.0f32, |sum, (y, per)| {
+        let share = y * per;
+        sum + share * share
+    });
+    let keep = if length_sq > 1.0 { 1.0 / length_sq.sqrt() } else { 1.0 };
+    y.iter_mut().for_each(|y| *y *= keep * gate);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_start_where_they_would_settle() {
+        let poles = [[0.8, 0.0], [0.7, 0.4]];
+        let drive = [0.3, -1.0];
+        let (mut z, mut settled) = (vec![0.0; 6], vec![5.0; 6]);
+        filter(&poles, &drive, &mut z, true);
+        (0..400).for_each(|_| filter(&poles, &drive, &mut settled, false));
+        z.iter().zip(&settled).for_each(|(a, b)| assert!((a - b).abs() < 1e-5, "{z:?} {settled:?}"));
+    }
+
+    #[test]
+    fn nothing_leaves_the_ellipsoid() {
+        let mut y = [3.0, -4.0, 1e30];
+        hold_within(&mut y, &[1.0, 0.5, 2.0], 1.0);
+        assert!((y[0] * y[0] + 0.25 * y[1] * y[1] + 4.0 * y[2] * y[2]) <= 1.0 + 1e-6, "{y:?}");
+        assert_eq!(hold(f32::MAX), 1.0);
+    }
+}
