@@ -61,6 +61,7 @@ impl Motion {
     }
 
     /// The same motion at another rate.
+    #[must_use]
     pub fn resampled(&self, fps: f64) -> Self {
         let frames = (self.duration_secs() * fps + 1e-9).floor() as usize + 1;
         let poses = (0..frames).map(|f| self.at(f as f64 / fps)).collect();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use toile_assets::Mesh;
 use toile_assets::read::obj::read_mesh;
+use toile_assets::write::abc::AbcWriter;
 use toile_assets::write::obj::{ObjSequence, write_groups, write_mesh};
 use toile_assets::write::pc2::{Pc2Writer, write_pc2};
 use toile_assets::write::usd::{UsdSettings, write_usd};
@@ -170,4 +171,83 @@ assert all(lo[k] == min(p[k] for p in points) and hi[k] == max(p[k] for p in poi
     let read: Vec<f32> = text.split_whitespace().map(|w| w.parse::<f64>().unwrap() as f32).collect();
     let written: Vec<f32> = frames.iter().flatten().flat_map(|p| p.to_array()).collect();
     assert_eq!(read, written);
+}
+
+/// Enough of Alembic's container to find things in it again; shares nothing with the writer.
+struct Alembic(Vec<u8>);
+
+#[derive(Clone, Copy)]
+enum Node {
+    Group(usize),
+    Bytes(usize),
+}
+
+impl Alembic {
+    fn number(&self, at: usize) -> u64 {
+        u64::from_le_bytes(self.0[at..at + 8].try_into().unwrap())
+    }
+
+    fn children(&self, node: Node) -> Vec<Node> {
+        let Node::Group(at) = node else { panic!("not a group") };
+        let child = |k: usize| {
+            let place = self.number(at + 8 + 8 * k);
+            let plain = (place & !(1 << 63)) as usize;
+            if place >> 63 == 1 { Node::Bytes(plain) } else { Node::Group(plain) }
+        };
+        if at == 0 { Vec::new() } else { (0..self.number(at) as usize).map(child).collect() }
+    }
+
+    fn bytes(&self, node: Node) -> &[u8] {
+        let Node::Bytes(at) = node else { panic!("not bytes") };
+        if at == 0 { &[] } else { &self.0[at + 8..at + 8 + self.number(at) as usize] }
+    }
+
+    /// A sample without the key before it.
+    fn floats(&self, node: Node) -> Vec<f32> {
+        let words = self.bytes(node)[16..].chunks_exact(4);
+        words.map(|w| f32::from_le_bytes(w.try_into().unwrap())).collect()
+    }
+}
+
+#[test]
+fn alembic_holds_every_frame_its_rate_and_faces_the_other_way_round() {
+    let folder = folder("alembic");
+    let mesh = sheet();
+    let frames = frames(&mesh, 3);
+    let path = folder.join("sheet.abc");
+    let mut writer = AbcWriter::new(&path, &mesh, "a/sheet", 24.0).unwrap();
+    frames.iter().for_each(|f| writer.push(f).unwrap());
+    assert!(!path.exists(), "nothing appears before it is whole");
+    writer.finish().unwrap();
+
+    let file = Alembic(std::fs::read(&path).unwrap());
+    assert_eq!(&file.0[..8], b"Ogawa\xff\0\x01");
+    let root = file.children(Node::Group(file.number(8) as usize));
+    assert_eq!(root.len(), 6);
+    assert!(String::from_utf8_lossy(file.bytes(root[3])).contains("made by toile"));
+    let second = &file.bytes(root[4])[24 + 8 - 4..];
+    let step = f64::from_le_bytes(second[4..12].try_into().unwrap());
+    assert_eq!(u32::from_le_bytes(second[..4].try_into().unwrap()), 3);
+    assert_eq!(step, 1.0 / 24.0);
+    // Top object, transform, mesh: properties first, then what is below, then their names.
+    let transform = file.children(file.children(root[2])[1]);
+    let names = String::from_utf8_lossy(file.bytes(transform[2])).into_owned();
+    assert!(names.contains("a_sheetShape"), "{names}");
+    let geometry = file.children(file.children(file.children(transform[1])[0])[0]);
+    let points = file.children(geometry[1]);
+    assert_eq!(points.len(), 2 * frames.len());
+    for (f, frame) in frames.iter().enumerate() {
+        let flat: Vec<f32> = frame.iter().flat_map(|p| p.to_array()).collect();
+        assert_eq!(file.floats(points[2 * f]), flat);
+    }
+    assert_ne!(file.bytes(points[0])[..16], file.bytes(points[2])[..16], "keys tell frames apart");
+    let faces = &file.bytes(file.children(geometry[2])[0])[16..];
+    let [a, b, c] = mesh.triangles[0];
+    assert_eq!(faces[..12], [c, b, a].map(u32::to_le_bytes).concat());
+
+    let mut writer = AbcWriter::new(folder.join("none.abc"), &mesh, "", 24.0).unwrap();
+    assert!(writer.push(&frames[0][1..]).is_err(), "a vertex is missing");
+    assert!(writer.finish().is_err(), "no frame");
+    assert!(AbcWriter::new(folder.join("none.abc"), &mesh, "", 0.0).is_err());
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "nothing half-written is left");
 }

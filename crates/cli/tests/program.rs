@@ -203,3 +203,73 @@ fn a_dressed_walk_is_converted_and_drawn() {
     ok(&["render", "--size", "1x1", "--out", &at("dot.png")]);
     std::fs::remove_dir_all(&dir).unwrap();
 }
+
+#[test]
+fn nothing_of_the_users_is_overwritten_without_force() {
+    let dir = folder("overwrite");
+    let at = |name: &str| dir.join(name).to_string_lossy().into_owned();
+    let hero = at("hero.glb");
+    assert!(toile(&["convert", "mannequin:female", &hero]).status.success());
+    let before = std::fs::read(&hero).unwrap();
+    let animate = ["animate", "--no-drape", "--garment", "skirt:300", "--motion", "walk", "--seconds", "0.1"];
+    let run = |more: &[&str]| [&animate[..], more].concat();
+    refused(&run(&["--body", &hero, "--out", &hero]), &["is the input", "--force"]);
+    assert!(std::fs::read(&hero).unwrap() == before);
+    // An OBJ that is not ours would become the partner of a cache.
+    std::fs::write(at("walk.obj"), "v 0 0 0\n").unwrap();
+    refused(&run(&["--out", &at("walk.pc2")]), &["walk.obj", "not written by Toile", "--force"]);
+    assert!(!dir.join("walk.pc2").exists());
+    assert!(toile(&run(&["--out", &at("walk.pc2"), "--force"])).status.success());
+    // What Toile wrote may be written again, in every format.
+    for name in ["walk.pc2", "walk.abc", "walk.usda", "walk.glb", "frames.obj"] {
+        for _ in 0..2 {
+            let out = toile(&run(&["--out", &at(name)]));
+            assert!(out.status.success(), "{name}: {}", text(&out.stderr));
+        }
+    }
+    for name in ["a.png", "a.gif", "a.apng"] {
+        for _ in 0..2 {
+            let out = toile(&["render", "--size", "16x16", "--out", &at(name)]);
+            assert!(out.status.success(), "{name}: {}", text(&out.stderr));
+        }
+    }
+    std::fs::write(at("holiday.png"), b"\x89PNG of a beach").unwrap();
+    refused(&["render", "--size", "16x16", "--out", &at("holiday.png")], &["not written by Toile"]);
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn a_wrong_frame_rate_is_noticed_and_put_right() {
+    let dir = folder("pace");
+    let clip = dir.join("walk.bvh").to_string_lossy().into_owned();
+    assert!(toile(&["convert", "run", &clip]).status.success());
+    let right = std::fs::read_to_string(&clip).unwrap();
+    let (head, tail) = right.split_once("Frame Time:").unwrap();
+    let (_, frames) = tail.split_once('\n').unwrap();
+    std::fs::write(&clip, format!("{head}Frame Time: 0.002\n{frames}")).unwrap();
+    let seen = text(&toile(&["inspect", &clip]).stdout);
+    assert!(seen.contains("faster than anyone") && seen.contains("--fps"), "{seen}");
+    let out = dir.join("a.glb").to_string_lossy().into_owned();
+    let animate = ["animate", "--no-drape", "--garment", "skirt:300", "--motion", &clip, "--out", &out];
+    let said = text(&toile(&animate).stderr);
+    assert!(said.contains("faster than anyone") && said.contains("--motion-fps"), "{said}");
+    let paced = toile(&[&animate[..], &["--motion-fps", "30", "--trim", "0.1:0.4", "--json"]].concat());
+    assert!(!text(&paced.stderr).contains("faster"), "{}", text(&paced.stderr));
+    let value: serde_json::Value = serde_json::from_slice(&paced.stdout).unwrap();
+    assert_eq!(value["frames"], 10, "three tenths of a second at 30 Hz");
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn parts_of_files_are_inspected_and_sizes_have_a_range() {
+    let dir = folder("parts");
+    let dressed = dir.join("dressed.glb").to_string_lossy().into_owned();
+    assert!(toile(&["convert", "mannequin:female", &dressed, "--garment", "skirt:300"]).status.success());
+    let out = toile(&["inspect", &format!("{dressed}#skirt:300"), "--json"]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let value: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert!(value["kind"] == "garment" && value["vertices"].as_u64().is_some_and(|v| v < 600), "{value}");
+    refused(&["inspect", &format!("{dressed}#hat")], &["hat"]);
+    refused(&["train", "takes", "--cloth-dims", "0", "--out", "x.toile"], &["--cloth-dims", "1..=1024"]);
+    std::fs::remove_dir_all(&dir).unwrap();
+}

@@ -119,11 +119,13 @@ impl Camera {
     }
 
     /// The same camera, moved with its target by `by` metres.
+    #[must_use]
     pub fn following(self, by: Vec3) -> Self {
         Self { eye: self.eye + by, target: self.target + by, ..self }
     }
 
     /// The same camera, turned about the vertical through its target.
+    #[must_use]
     pub fn orbiting(self, degrees: f32) -> Self {
         let turn = glam::Quat::from_rotation_y(degrees.to_radians());
         Self { eye: self.target + turn * (self.eye - self.target), ..self }

@@ -81,6 +81,7 @@ impl Image {
 
     /// The picture at half its size, four pixels averaged to one: drawn at twice the size, a still has edges smoother
     /// than multisampling alone gives.
+    #[must_use]
     pub fn halved(&self) -> Self {
         let (width, height) = ((self.width / 2).max(1), (self.height / 2).max(1));
         let mut pixels = Vec::with_capacity(4 * width as usize * height as usize);

@@ -44,18 +44,21 @@ impl Label {
     }
 
     /// The same label elsewhere.
+    #[must_use]
     pub fn at(mut self, anchor: Anchor) -> Self {
         self.anchor = anchor;
         self
     }
 
     /// The same label with capitals of this height in pixels.
+    #[must_use]
     pub fn sized(mut self, size_px: f32) -> Self {
         self.size_px = size_px;
         self
     }
 
     /// The same label in this sRGB colour.
+    #[must_use]
     pub fn coloured(mut self, colour: [u8; 3]) -> Self {
         self.colour = colour;
         self

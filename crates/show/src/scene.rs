@@ -30,6 +30,7 @@ impl MeshHandle {
 
     /// The same mesh without the triangles for which `hidden` holds, for body parts that clothes always cover
     /// (de Aguiar et al. 2010, §6.2). Triangles beyond the end of `hidden` stay.
+    #[must_use]
     pub fn without(&self, hidden: &[bool]) -> Self {
         let keep = |t: &usize| !hidden.get(*t).copied().unwrap_or(false);
         let triangles: Vec<_> =
@@ -203,12 +204,14 @@ impl<'a> Item<'a> {
     }
 
     /// The same item, moved.
+    #[must_use]
     pub fn at(mut self, place: Vec3) -> Self {
         self.world_from_item = Affine3A::from_translation(place) * self.world_from_item;
         self
     }
 
     /// The same item with a colour per vertex.
+    #[must_use]
     pub fn coloured(mut self, colours: &'a [Vec3]) -> Self {
         self.colours = Some(colours);
         self
@@ -216,6 +219,7 @@ impl<'a> Item<'a> {
 
     /// The same item, each vertex nearer by so many metres in the depth test and nowhere else: what leads by a garment's
     /// whole slack is compared with the garment as it is. [`uncovered_m`](crate::uncovered_m) finds the leads of a body.
+    #[must_use]
     pub fn leading(mut self, leads_m: &'a [f32]) -> Self {
         self.leads_m = Some(leads_m);
         self
@@ -378,18 +382,21 @@ impl<'a> Scene<'a> {
     }
 
     /// Adds an item.
+    #[must_use]
     pub fn with(mut self, item: Item<'a>) -> Self {
         self.items.push(item);
         self
     }
 
     /// Adds a flock.
+    #[must_use]
     pub fn with_flock(mut self, flock: Flock<'a>) -> Self {
         self.flocks.push(flock);
         self
     }
 
     /// Adds a label.
+    #[must_use]
     pub fn labelled(mut self, label: Label) -> Self {
         self.labels.push(label);
         self

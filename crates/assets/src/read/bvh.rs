@@ -32,7 +32,8 @@ const JOINT_STATURE: f64 = 1.55;
 /// The skeleton's rest pose is a standing pose where the file has one: an added T-pose in frame 0 is taken
 /// out of the motion and becomes the rest pose, else it is the file's own (all rotations zero). Files with
 /// +Z up are turned to +Y up. All of this is said in [`Loaded::notes`].
-pub fn read_motion(path: &Path, metres_per_unit: Option<f64>) -> Result<Loaded<Motion>> {
+pub fn read_motion(path: impl AsRef<Path>, metres_per_unit: Option<f64>) -> Result<Loaded<Motion>> {
+    let path = path.as_ref();
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
     let name = path.file_stem().map_or_else(|| "motion".into(), |s| s.to_string_lossy().into_owned());
     motion_from_bytes(&bytes, path, &name, metres_per_unit)
@@ -41,10 +42,11 @@ pub fn read_motion(path: &Path, metres_per_unit: Option<f64>) -> Result<Loaded<M
 /// Like [`read_motion`], from memory. `path` is only for messages.
 pub fn motion_from_bytes(
     bytes: &[u8],
-    path: &Path,
+    path: impl AsRef<Path>,
     name: &str,
     metres_per_unit: Option<f64>,
 ) -> Result<Loaded<Motion>> {
+    let path = path.as_ref();
     if let Some(unit) = metres_per_unit
         && !(unit.is_finite() && unit > 0.0)
     {

@@ -24,17 +24,23 @@ pub enum RestChoice {
 
 /// Reads a garment from `.obj`, `.gltf` or `.glb`. `select` names a node or material of a glTF file, or a
 /// group, object or material of an OBJ file. Vertex sets of a `.json` beside an OBJ file become pins.
-pub fn read_garment(path: &Path, rest: RestChoice, select: Option<&str>) -> Result<Loaded<Garment>> {
+pub fn read_garment(
+    path: impl AsRef<Path>,
+    rest: RestChoice,
+    select: Option<&str>,
+) -> Result<Loaded<Garment>> {
+    let path = path.as_ref();
     read_garment_for(path, rest, select, None)
 }
 
 /// Reads a garment that is worn on `body`, which tells its units and axes more surely.
 pub fn read_garment_for(
-    path: &Path,
+    path: impl AsRef<Path>,
     rest: RestChoice,
     select: Option<&str>,
     body: Option<&Body>,
 ) -> Result<Loaded<Garment>> {
+    let path = path.as_ref();
     let source = Source::read(path, select)?;
     let Loaded { value: source, mut problems, mut notes } = source;
     let (lo, hi) = used_bounds(&source.mesh);

@@ -36,19 +36,22 @@ pub struct Obj {
 }
 
 /// Reads all faces of a file as one mesh with one vertex per distinct position/texture pair.
-pub fn read_mesh(path: &Path) -> Result<Loaded<Mesh>> {
+pub fn read_mesh(path: impl AsRef<Path>) -> Result<Loaded<Mesh>> {
+    let path = path.as_ref();
     let Loaded { value, problems, notes } = read_obj(path)?;
     Ok(Loaded { value: value.mesh, problems, notes })
 }
 
 /// Reads all faces of a file with their groups.
-pub fn read_obj(path: &Path) -> Result<Loaded<Obj>> {
+pub fn read_obj(path: impl AsRef<Path>) -> Result<Loaded<Obj>> {
+    let path = path.as_ref();
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
     parse(path, &bytes, None)
 }
 
 /// Reads the faces of the group, object or material named `select`.
-pub fn read_part(path: &Path, select: &str) -> Result<Loaded<Obj>> {
+pub fn read_part(path: impl AsRef<Path>, select: &str) -> Result<Loaded<Obj>> {
+    let path = path.as_ref();
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
     parse(path, &bytes, Some(select))
 }

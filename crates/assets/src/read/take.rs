@@ -8,7 +8,8 @@ use toile_model::tensors::TensorReader;
 
 impl Take {
     /// Reads a take and checks shapes, indices and that every number is finite.
-    pub fn read(path: &Path) -> Result<Self> {
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
         let mut file = TensorReader::open(path, &bytes, FORMAT, VERSION)?;
         let [frames, vertices, three] = file.shape("positions");

@@ -11,7 +11,8 @@ use std::path::Path;
 /// All rotations zero is the skeleton's rest pose *without its rest rotations*, as the format wants it. Where
 /// the rest pose has rotations, it is written as an added first frame, and [`crate::read::bvh::read_motion`]
 /// finds it there when it is a T-pose.
-pub fn write_motion(path: &Path, motion: &Motion, units_per_metre: f64) -> Result<()> {
+pub fn write_motion(path: impl AsRef<Path>, motion: &Motion, units_per_metre: f64) -> Result<()> {
+    let path = path.as_ref();
     write_atomically(path, motion_text(motion, units_per_metre).as_bytes())
 }
 

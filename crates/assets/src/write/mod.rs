@@ -19,6 +19,7 @@ use std::path::Path;
 pub const MARK: &str = "made by toile";
 
 /// Writes `bytes` to `path` all or nothing.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
+pub fn write_atomically(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
+    let path = path.as_ref();
     Ok(toile_model::write_atomically(path, bytes)?)
 }

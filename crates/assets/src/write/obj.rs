@@ -7,19 +7,26 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// Writes a mesh in its own vertex order, with texture coordinates where it has them.
-pub fn write_mesh(path: &Path, mesh: &Mesh) -> Result<()> {
+pub fn write_mesh(path: impl AsRef<Path>, mesh: &Mesh) -> Result<()> {
+    let path = path.as_ref();
     write_frame(path, mesh, &mesh.positions)
 }
 
 /// Writes a mesh with other positions.
-pub fn write_frame(path: &Path, mesh: &Mesh, positions: &[Vec3]) -> Result<()> {
+pub fn write_frame(path: impl AsRef<Path>, mesh: &Mesh, positions: &[Vec3]) -> Result<()> {
+    let path = path.as_ref();
     check(path, mesh, positions)?;
     write_atomically(path, text(mesh, positions).as_bytes())
 }
 
 /// Writes a mesh with one group per part; triangles of one part must not be torn apart in the mesh's order
 /// for the groups to come out once each.
-pub fn write_groups(path: &Path, mesh: &Mesh, parts: &[(String, std::ops::Range<usize>)]) -> Result<()> {
+pub fn write_groups(
+    path: impl AsRef<Path>,
+    mesh: &Mesh,
+    parts: &[(String, std::ops::Range<usize>)],
+) -> Result<()> {
+    let path = path.as_ref();
     check(path, mesh, &mesh.positions)?;
     let mut out = vertices(mesh, &mesh.positions);
     for (name, range) in parts {
@@ -33,7 +40,8 @@ pub fn write_groups(path: &Path, mesh: &Mesh, parts: &[(String, std::ops::Range<
 }
 
 /// Writes a garment as it is drawn, with the materials its own file named.
-pub fn write_garment(path: &Path, garment: &Garment) -> Result<()> {
+pub fn write_garment(path: impl AsRef<Path>, garment: &Garment) -> Result<()> {
+    let path = path.as_ref();
     let mesh = &garment.render;
     check(path, mesh, &mesh.positions)?;
     let mut material = vec![None; mesh.triangles.len()];
@@ -61,7 +69,8 @@ pub struct ObjSequence<'a> {
 
 impl<'a> ObjSequence<'a> {
     /// A sequence beside `path`: `cache/dress.obj` gives `cache/dress_0001.obj` first.
-    pub fn new(path: &Path, mesh: &'a Mesh) -> Self {
+    pub fn new(path: impl AsRef<Path>, mesh: &'a Mesh) -> Self {
+        let path = path.as_ref();
         Self { mesh, path: path.to_path_buf(), next: 1 }
     }
 

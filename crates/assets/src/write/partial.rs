@@ -14,7 +14,8 @@ pub struct Partial {
 
 impl Partial {
     /// Begins a file.
-    pub fn create(path: &Path) -> Result<Self> {
+    pub fn create(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
         let mut name = path.file_name().unwrap_or_default().to_os_string();
         name.push(format!(".{}.partial", std::process::id()));
         let beside = path.with_file_name(name);

@@ -25,13 +25,15 @@ pub struct Pc2Writer {
 impl Pc2Writer {
     /// Begins a cache of `mesh` (its render form) and writes the partner OBJ, `path` with the extension
     /// `.obj`. `start` is the frame of the scene at which the first sample plays.
-    pub fn new(path: &Path, mesh: &Mesh, start: f32) -> Result<Self> {
+    pub fn new(path: impl AsRef<Path>, mesh: &Mesh, start: f32) -> Result<Self> {
+        let path = path.as_ref();
         obj::write_mesh(&partner(path), mesh)?;
         Self::without_partner(path, mesh.positions.len(), start, 1.0)
     }
 
     /// Begins a cache for a mesh that already has its file; `sampling` is frames of the scene per sample.
-    pub fn without_partner(path: &Path, points: usize, start: f32, sampling: f32) -> Result<Self> {
+    pub fn without_partner(path: impl AsRef<Path>, points: usize, start: f32, sampling: f32) -> Result<Self> {
+        let path = path.as_ref();
         let count =
             i32::try_from(points).map_err(|_| Error::Invalid(format!("{points} points are too many")))?;
         if !(start.is_finite() && sampling.is_finite() && sampling > 0.0) {
@@ -81,13 +83,14 @@ impl Pc2Writer {
 /// Writes a whole cache and its partner OBJ. A cache has no frames per second of its own: it steps with the
 /// scene, so `fps` of the frames and `scene_fps` decide how many frames of the scene a sample lasts.
 pub fn write_pc2<'a>(
-    path: &Path,
+    path: impl AsRef<Path>,
     mesh: &Mesh,
     frames: impl IntoIterator<Item = &'a [Vec3]>,
     fps: f64,
     scene_fps: f64,
     start: f32,
 ) -> Result<()> {
+    let path = path.as_ref();
     obj::write_mesh(&partner(path), mesh)?;
     let mut writer = Pc2Writer::without_partner(path, mesh.positions.len(), start, (scene_fps / fps) as f32)?;
     for frame in frames {

@@ -15,7 +15,8 @@ impl Take {
     /// Arrays: `positions` f32 \[frames, vertices, 3], `triangles` u32 \[triangles, 3], `bones` f32
     /// \[frames, joints, 12] (three columns of the linear part, then the translation), `roots` f64
     /// \[frames, 4] (x, y, z, heading), `draped` f32 \[vertices or 0, 3], `reports` f32 \[frames, 5] (ms, substeps, retries, stretch %, deepest mm).
-    pub fn write(&self, path: &Path) -> Result<()> {
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
         let frames = self.len();
         let mut file = TensorWriter::default();
         file.text("format", FORMAT);

@@ -42,7 +42,8 @@ pub struct UsdWriter<'a> {
 
 impl<'a> UsdWriter<'a> {
     /// Begins a stage with one mesh. `frames` must be known ahead: USD says the end of time in its head.
-    pub fn new(path: &Path, mesh: &'a Mesh, frames: usize, settings: UsdSettings) -> Result<Self> {
+    pub fn new(path: impl AsRef<Path>, mesh: &'a Mesh, frames: usize, settings: UsdSettings) -> Result<Self> {
+        let path = path.as_ref();
         if !(settings.fps.is_finite() && settings.fps > 0.0 && settings.start.is_finite()) {
             return Err(Error::Invalid(format!(
                 "a stage cannot have {} frames per second from {}",
@@ -132,7 +133,13 @@ impl<'a> UsdWriter<'a> {
 }
 
 /// Writes a whole stage.
-pub fn write_usd(path: &Path, mesh: &Mesh, frames: &[&[Vec3]], settings: UsdSettings) -> Result<()> {
+pub fn write_usd(
+    path: impl AsRef<Path>,
+    mesh: &Mesh,
+    frames: &[&[Vec3]],
+    settings: UsdSettings,
+) -> Result<()> {
+    let path = path.as_ref();
     let mut writer = UsdWriter::new(path, mesh, frames.len(), settings)?;
     for frame in frames {
         writer.push(frame)?;

@@ -23,12 +23,14 @@ impl Line {
     }
 
     /// The same line in a colour of its own, so that it has it in every chart of a page.
+    #[must_use]
     pub fn coloured(mut self, colour: usize) -> Self {
         self.colour = Some(colour);
         self
     }
 
     /// The same line, dashed.
+    #[must_use]
     pub fn dashed(mut self) -> Self {
         self.dashed = true;
         self

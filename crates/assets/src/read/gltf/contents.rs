@@ -152,7 +152,8 @@ impl std::fmt::Display for Contents {
 }
 
 /// Lists a file.
-pub fn contents(path: &Path) -> Result<Contents> {
+pub fn contents(path: impl AsRef<Path>) -> Result<Contents> {
+    let path = path.as_ref();
     let doc = Document::read(path)?;
     let nodes = Nodes::new(&doc)?;
     let json = &doc.json;

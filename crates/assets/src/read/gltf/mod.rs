@@ -44,29 +44,34 @@ impl Options {
 }
 
 /// Reads a skinned character. `select` names a node, mesh or material when the file holds several.
-pub fn read_body(path: &Path, select: Option<&str>) -> Result<Loaded<Body>> {
+pub fn read_body(path: impl AsRef<Path>, select: Option<&str>) -> Result<Loaded<Body>> {
+    let path = path.as_ref();
     read_body_with(path, &Options::select(select))
 }
 
 /// Reads every animation of the skeleton that [`read_body`] would choose, sampled at `fps`.
-pub fn read_motions(path: &Path, select: Option<&str>, fps: f64) -> Result<Loaded<Vec<Motion>>> {
+pub fn read_motions(path: impl AsRef<Path>, select: Option<&str>, fps: f64) -> Result<Loaded<Vec<Motion>>> {
+    let path = path.as_ref();
     read_motions_with(path, &Options::select(select), fps)
 }
 
 /// Reads a mesh in its bind pose, in world space, without its skin.
-pub fn read_mesh(path: &Path, select: Option<&str>) -> Result<Loaded<Mesh>> {
+pub fn read_mesh(path: impl AsRef<Path>, select: Option<&str>) -> Result<Loaded<Mesh>> {
+    let path = path.as_ref();
     read_mesh_with(path, &Options::select(select))
 }
 
 /// [`read_body`] with all options.
-pub fn read_body_with(path: &Path, options: &Options) -> Result<Loaded<Body>> {
+pub fn read_body_with(path: impl AsRef<Path>, options: &Options) -> Result<Loaded<Body>> {
+    let path = path.as_ref();
     let doc = Document::read(path)?;
     let nodes = Nodes::new(&doc)?;
     Character::new(&doc, &nodes, options)?.body(&doc, &nodes)
 }
 
 /// [`read_motions`] with all options. A file without skins may still move nodes: these are the joints then.
-pub fn read_motions_with(path: &Path, options: &Options, fps: f64) -> Result<Loaded<Vec<Motion>>> {
+pub fn read_motions_with(path: impl AsRef<Path>, options: &Options, fps: f64) -> Result<Loaded<Vec<Motion>>> {
+    let path = path.as_ref();
     let doc = Document::read(path)?;
     let nodes = Nodes::new(&doc)?;
     let character = match doc.json.skins.is_empty() {
@@ -77,7 +82,12 @@ pub fn read_motions_with(path: &Path, options: &Options, fps: f64) -> Result<Loa
 }
 
 /// Reads a character and its animations at once.
-pub fn read_character(path: &Path, options: &Options, fps: f64) -> Result<Loaded<(Body, Vec<Motion>)>> {
+pub fn read_character(
+    path: impl AsRef<Path>,
+    options: &Options,
+    fps: f64,
+) -> Result<Loaded<(Body, Vec<Motion>)>> {
+    let path = path.as_ref();
     let doc = Document::read(path)?;
     let nodes = Nodes::new(&doc)?;
     let character = Character::new(&doc, &nodes, options)?;
@@ -91,7 +101,8 @@ pub fn read_character(path: &Path, options: &Options, fps: f64) -> Result<Loaded
 }
 
 /// [`read_mesh`] with all options.
-pub fn read_mesh_with(path: &Path, options: &Options) -> Result<Loaded<Mesh>> {
+pub fn read_mesh_with(path: impl AsRef<Path>, options: &Options) -> Result<Loaded<Mesh>> {
+    let path = path.as_ref();
     let Loaded { value: (mesh, ..), problems, notes } = read_mesh_and_materials(path, options)?;
     Ok(Loaded { value: mesh, problems, notes })
 }
@@ -99,9 +110,10 @@ pub fn read_mesh_with(path: &Path, options: &Options) -> Result<Loaded<Mesh>> {
 /// [`read_mesh`] with the names of the file's materials (the last, empty name stands for none) and the
 /// material of each triangle.
 pub fn read_mesh_and_materials(
-    path: &Path,
+    path: impl AsRef<Path>,
     options: &Options,
 ) -> Result<Loaded<(Mesh, Vec<String>, Vec<u32>)>> {
+    let path = path.as_ref();
     let doc = Document::read(path)?;
     let nodes = Nodes::new(&doc)?;
     let all = parts::all(&doc)?;

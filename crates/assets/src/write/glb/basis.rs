@@ -38,7 +38,8 @@ pub struct BasisMotion<'a> {
 
 /// Writes a shape space: the mean as the mesh, each displacement as a morph target named `y0`, `y1`, …, and
 /// optionally an animation. Normals of targets are those of mean + target, right for small weights.
-pub fn write_morph_basis(path: &Path, space: &MorphBasis) -> Result<()> {
+pub fn write_morph_basis(path: impl AsRef<Path>, space: &MorphBasis) -> Result<()> {
+    let path = path.as_ref();
     let mut file = Container::default();
     let mut shapes = Vec::with_capacity(space.basis.len());
     for (k, target) in space.basis.iter().enumerate() {

@@ -91,12 +91,14 @@ impl<'a> Piece<'a> {
 
 /// Writes a character with its animations: all influences, rotations of all joints that turn, translations of
 /// those that move. Influences are sorted, so that viewers that know only four take the heaviest.
-pub fn write_body(path: &Path, body: &Body, motions: &[Motion]) -> Result<()> {
+pub fn write_body(path: impl AsRef<Path>, body: &Body, motions: &[Motion]) -> Result<()> {
+    let path = path.as_ref();
     write_scene(path, &Scene { body: Some(body), motions, pieces: &[] })
 }
 
 /// Writes a character and what it wears.
-pub fn write_scene(path: &Path, scene: &Scene) -> Result<()> {
+pub fn write_scene(path: impl AsRef<Path>, scene: &Scene) -> Result<()> {
+    let path = path.as_ref();
     let mut file = Container::default();
     let mut animations = Vec::new();
     let mut rigged = None;
@@ -153,7 +155,8 @@ pub fn write_scene(path: &Path, scene: &Scene) -> Result<()> {
 /// A file takes 24 bytes per vertex and frame (positions and normals) and 4 bytes per frame squared
 /// (weights): 300 frames of 3,000 vertices are 22 MB. The format ends at 4 GiB; engines end earlier, many
 /// at a few hundred targets. For longer takes use USD or PC2.
-pub fn write_cloth_morphs(path: &Path, mesh: &Mesh, frames: &[Vec<Vec3>], fps: f64) -> Result<()> {
+pub fn write_cloth_morphs(path: impl AsRef<Path>, mesh: &Mesh, frames: &[Vec<Vec3>], fps: f64) -> Result<()> {
+    let path = path.as_ref();
     let piece = Piece::frames("cloth", mesh, frames, fps);
     write_scene(path, &Scene { pieces: &[piece], ..Scene::default() })
 }
