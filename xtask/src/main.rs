@@ -2,8 +2,10 @@
 
 mod arrows;
 mod browser;
+mod data;
 mod driver;
 mod numbers;
+mod packages;
 mod paths;
 mod soak;
 
@@ -30,7 +32,7 @@ fn chore() -> Result<()> {
         _ => {
             eprintln!(
                 "cargo xtask test   everything a change must pass, 20 minutes at most from a fresh clone\n\
-                 cargo xtask soak   the long lists; keeps its log in soak.log\n\
+                 cargo xtask soak   the long lists\n\
                  cargo xtask numbers [DEMO-FOLDER]   README's figures and film from a finished demo"
             );
             bail!("no such chore")
@@ -45,6 +47,7 @@ fn test() -> Result<()> {
     steps.run("arrows between crates", arrows::check)?;
     steps.run("paths in ARCHITECTURE.md", paths::check)?;
     steps.run("figures in README.md", numbers::check)?;
+    steps.run("packages", packages::check)?;
     steps.run("software Vulkan driver", driver::ensure)?;
     steps.run("clippy", || {
         cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
@@ -52,7 +55,10 @@ fn test() -> Result<()> {
     steps.run("clippy of what a game links", || {
         cargo(&["clippy", "-p", "toile-run", "--quiet", "--", "-D", "warnings"])
     })?;
-    steps.run("tests, those in the docs too", || cargo(&["test", "--workspace", "--quiet"]))?;
+    steps.run("tests, those in the docs too", || {
+        data::say();
+        cargo(&["test", "--workspace", "--quiet"])
+    })?;
     steps.run("the report in a browser", browser::check)?;
     steps.run("examples", examples)?;
     steps.run("docs", || cargo(&["doc", "--workspace", "--no-deps", "--quiet"]))?;
@@ -83,7 +89,12 @@ fn examples() -> Result<()> {
 /// Runs cargo with warnings in docs and code as errors.
 fn cargo(args: &[&str]) -> Result<()> {
     let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    let status = Command::new(program).args(args).env("RUSTDOCFLAGS", "-D warnings").status()?;
+    let mut command = Command::new(program);
+    command.args(args).env("RUSTDOCFLAGS", "-D warnings");
+    if let Some((variable, folder)) = data::found() {
+        command.env(variable, folder);
+    }
+    let status = command.status()?;
     if !status.success() {
         bail!("`cargo {}` failed", args.join(" "));
     }

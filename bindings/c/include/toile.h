@@ -118,11 +118,12 @@ typedef struct {
 } ToileCrowdSettings;
 
 /*
- One garment in a crowd. Once removed it is never valid again; all zeros may be valid.
+ A handle to one garment of a crowd, passed by value. After toile_crowd_remove every use of it returns
+ TOILE_STATUS_GONE. A zeroed handle may be a valid one, so do not use zero for "none".
  */
 typedef struct {
   /*
-   Not for you.
+   Opaque: copy and compare it, but neither make one up nor read meaning into it.
    */
   uint32_t bits[3];
 } ToileInstance;
@@ -243,40 +244,35 @@ uint32_t toile_abi_version(void);
 /*
  Makes an empty crowd; `settings` may be null. Free it with toile_crowd_free.
 
- # Safety
- `settings` is null or good for `settings->size` bytes; `out` is good for one pointer.
+ Preconditions: `settings` is null or points to `settings->size` bytes; `out` points to one pointer.
  */
 ToileStatus toile_crowd_new(const ToileCrowdSettings *settings, ToileCrowd **out);
 
 /*
  Frees a crowd and all its garments. Null is allowed.
 
- # Safety
- `crowd` came from this library and is not used afterwards.
+ Preconditions: `crowd` was returned by this library and is not used afterwards.
  */
 void toile_crowd_free(ToileCrowd *crowd);
 
 /*
  Adds a model and room for `reserve` garments of it: all memory is taken here, none later.
 
- # Safety
- `crowd` and `model` came from this library; `id` is good for one number.
+ Preconditions: `crowd` and `model` were returned by this library and have not been freed; `id` points to one number.
  */
 ToileStatus toile_crowd_add_model(ToileCrowd *crowd, const ToileModel *model, uint32_t reserve, uint32_t *id);
 
 /*
  Adds a garment, which waits for its first pose.
 
- # Safety
- `crowd` came from this library; `out` is good for one instance.
+ Preconditions: `crowd` was returned by this library and has not been freed; `out` points to one instance.
  */
 ToileStatus toile_crowd_add(ToileCrowd *crowd, uint32_t model, ToileInstance *out);
 
 /*
  Takes a garment out; others are not affected.
 
- # Safety
- `crowd` came from this library.
+ Preconditions: `crowd` was returned by this library and has not been freed.
  */
 ToileStatus toile_crowd_remove(ToileCrowd *crowd, ToileInstance garment);
 
@@ -285,9 +281,9 @@ ToileStatus toile_crowd_remove(ToileCrowd *crowd, ToileInstance garment);
  (four columns of three) or 16 (four of four, the last row ignored), as `floats_per_bone` says. `root` may be null
  where the model names its hips. A garment that is given no pose stands still.
 
- # Safety
- `crowd` came from this library; `actor` is good for one actor, `bones` for `joints · floats_per_bone` floats,
- `root` for one root if it is not null.
+ Preconditions: `crowd` was returned by this library and has not been freed; `actor` points to one actor, `bones` to
+ `joints · floats_per_bone` floats,
+ `root` to one root if it is not null.
  */
 ToileStatus toile_crowd_set_pose(ToileCrowd *crowd,
                                  ToileInstance garment,
@@ -300,72 +296,63 @@ ToileStatus toile_crowd_set_pose(ToileCrowd *crowd,
 /*
  Forgets a garment's history: the next step starts afresh from its pose.
 
- # Safety
- `crowd` came from this library.
+ Preconditions: `crowd` was returned by this library and has not been freed.
  */
 ToileStatus toile_crowd_reset(ToileCrowd *crowd, ToileInstance garment);
 
 /*
  The next pose is somewhere else: the garment keeps its shape and does not feel the way there.
 
- # Safety
- `crowd` came from this library.
+ Preconditions: `crowd` was returned by this library and has not been freed.
  */
 ToileStatus toile_crowd_teleport(ToileCrowd *crowd, ToileInstance garment);
 
 /*
  Whether vertices are wanted (1, as at first) or not (0); the state goes on either way.
 
- # Safety
- `crowd` came from this library.
+ Preconditions: `crowd` was returned by this library and has not been freed.
  */
 ToileStatus toile_crowd_set_drawn(ToileCrowd *crowd, ToileInstance garment, uint32_t drawn);
 
 /*
  How far any vertex may be off for the sake of speed, mm; 0 at first.
 
- # Safety
- `crowd` came from this library.
+ Preconditions: `crowd` was returned by this library and has not been freed.
  */
 ToileStatus toile_crowd_set_tolerance_mm(ToileCrowd *crowd, ToileInstance garment, float mm);
 
 /*
  Lets the tolerance grow by `mm_per_metre` for each metre from a viewer; 0 switches that off.
 
- # Safety
- `crowd` came from this library; `position` is good for three numbers.
+ Preconditions: `crowd` was returned by this library and has not been freed; `position` points to three numbers.
  */
 ToileStatus toile_crowd_set_viewer(ToileCrowd *crowd, const double *position, float mm_per_metre);
 
 /*
  What vertices are relative to, in the world; in large worlds the camera. The world's origin at first.
 
- # Safety
- `crowd` came from this library; `position` is good for three numbers.
+ Preconditions: `crowd` was returned by this library and has not been freed; `position` points to three numbers.
  */
 ToileStatus toile_crowd_set_origin(ToileCrowd *crowd, const double *position);
 
 /*
  Advances all garments by `dt_secs` (above 0, at most 1) to the poses given. `report` may be null.
 
- # Safety
- `crowd` came from this library; `report` is null or good for `report->size` bytes.
+ Preconditions: `crowd` was returned by this library and has not been freed; `report` is null or points to `report->size` bytes.
  */
 ToileStatus toile_crowd_step(ToileCrowd *crowd, double dt_secs, ToileStepReport *report);
 
 /*
  Makes the vertices (and normals, if the settings ask) of all garments that are drawn.
 
- # Safety
- `crowd` came from this library.
+ Preconditions: `crowd` was returned by this library and has not been freed.
  */
 ToileStatus toile_crowd_draw(ToileCrowd *crowd);
 
 /*
  Writes a garment's vertices as drawn last: three floats each, `stride_bytes` (at least 12) from one to the next.
 
- # Safety
- `crowd` came from this library; `out` is good for `capacity` vertices of that stride.
+ Preconditions: `crowd` was returned by this library and has not been freed; `out` points to `capacity` vertices of that stride.
  */
 ToileStatus toile_crowd_vertices(const ToileCrowd *crowd,
                                  ToileInstance garment,
@@ -376,8 +363,7 @@ ToileStatus toile_crowd_vertices(const ToileCrowd *crowd,
 /*
  Writes a garment's unit normals as drawn last, as toile_crowd_vertices does.
 
- # Safety
- As toile_crowd_vertices.
+ Preconditions: As toile_crowd_vertices.
  */
 ToileStatus toile_crowd_normals(const ToileCrowd *crowd,
                                 ToileInstance garment,
@@ -389,8 +375,7 @@ ToileStatus toile_crowd_normals(const ToileCrowd *crowd,
  Writes a garment's cloth coefficients, `stride_bytes` (at least 4) from one to the next: all that an engine with
  the garment's basis as morph targets needs. toile_crowd_draw is not needed for them.
 
- # Safety
- `crowd` came from this library; `out` is good for `capacity` floats of that stride.
+ Preconditions: `crowd` was returned by this library and has not been freed; `out` points to `capacity` floats of that stride.
  */
 ToileStatus toile_crowd_coefficients(const ToileCrowd *crowd,
                                      ToileInstance garment,
@@ -402,8 +387,7 @@ ToileStatus toile_crowd_coefficients(const ToileCrowd *crowd,
  The canonical frame that goes with a garment's coefficients: turn morphed vertices by `heading` about +Y and move
  them to `position`. All zeros before the first step.
 
- # Safety
- `crowd` came from this library; `out` is good for one root.
+ Preconditions: `crowd` was returned by this library and has not been freed; `out` points to one root.
  */
 ToileStatus toile_crowd_root(const ToileCrowd *crowd,
                              ToileInstance garment,
@@ -412,48 +396,42 @@ ToileStatus toile_crowd_root(const ToileCrowd *crowd,
 /*
  How far any vertex of a garment may be off as drawn last, mm.
 
- # Safety
- `crowd` came from this library; `out` is good for one float.
+ Preconditions: `crowd` was returned by this library and has not been freed; `out` points to one float.
  */
 ToileStatus toile_crowd_error_bound_mm(const ToileCrowd *crowd, ToileInstance garment, float *out);
 
 /*
  Reads a model from a file. Free it with toile_model_free.
 
- # Safety
- `path` is a string that ends in a zero; `out` is good for one pointer.
+ Preconditions: `path` is a string that ends in a zero; `out` points to one pointer.
  */
 ToileStatus toile_model_from_file(const char *path, ToileModel **out);
 
 /*
  Reads a model from `length` bytes of memory, which are not needed afterwards. Free it with toile_model_free.
 
- # Safety
- `bytes` is good for `length` bytes; `out` is good for one pointer.
+ Preconditions: `bytes` points to `length` bytes; `out` points to one pointer.
  */
 ToileStatus toile_model_from_memory(const uint8_t *bytes, size_t length, ToileModel **out);
 
 /*
  Frees a model; crowds that have it keep what they need. Null is allowed.
 
- # Safety
- `model` came from this library and is not used afterwards.
+ Preconditions: `model` was returned by this library and is not used afterwards.
  */
 void toile_model_free(ToileModel *model);
 
 /*
  Says what a model is.
 
- # Safety
- `model` came from this library; `info` is good for `info->size` bytes.
+ Preconditions: `model` was returned by this library and has not been freed; `info` points to `info->size` bytes.
  */
 ToileStatus toile_model_info(const ToileModel *model, ToileModelInfo *info);
 
 /*
  Writes three vertex numbers for every triangle.
 
- # Safety
- `model` came from this library; `out` is good for `capacity` numbers.
+ Preconditions: `model` was returned by this library and has not been freed; `out` points to `capacity` numbers.
  */
 ToileStatus toile_model_triangles(const ToileModel *model, uint32_t *out, size_t capacity);
 

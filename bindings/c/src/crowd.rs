@@ -25,11 +25,12 @@ pub struct CrowdSettings {
     pub normals: u32,
 }
 
-/// One garment in a crowd. Once removed it is never valid again; all zeros may be valid.
+/// A handle to one garment of a crowd, passed by value. After toile_crowd_remove every use of it returns
+/// TOILE_STATUS_GONE. A zeroed handle may be a valid one, so do not use zero for "none".
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Instance {
-    /// Not for you.
+    /// Opaque: copy and compare it, but neither make one up nor read meaning into it.
     pub bits: [u32; 3],
 }
 
@@ -70,14 +71,14 @@ pub struct StepReport {
 }
 
 /// # Safety
-/// `crowd` is null or came from this library and nobody else uses it.
+/// `crowd` is null or was returned by this library and has not been freed and nobody else uses it.
 unsafe fn crowd_mut<'a>(crowd: *mut Crowd) -> Result<&'a mut Crowd, Failure> {
     // SAFETY: the caller's promise.
     unsafe { crowd.as_mut() }.ok_or_else(|| null("crowd"))
 }
 
 /// # Safety
-/// `crowd` is null or came from this library and nobody changes it.
+/// `crowd` is null or was returned by this library and has not been freed and nobody changes it.
 unsafe fn crowd_ref<'a>(crowd: *const Crowd) -> Result<&'a Crowd, Failure> {
     // SAFETY: the caller's promise.
     unsafe { crowd.as_ref() }.ok_or_else(|| null("crowd"))
@@ -90,7 +91,7 @@ fn instance(i: Instance) -> toile_run::Instance {
 /// Makes an empty crowd; `settings` may be null. Free it with toile_crowd_free.
 ///
 /// # Safety
-/// `settings` is null or good for `settings->size` bytes; `out` is good for one pointer.
+/// `settings` is null or points to `settings->size` bytes; `out` points to one pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_new(settings: *const CrowdSettings, out: *mut *mut Crowd) -> Status {
     border(|| {
@@ -120,7 +121,7 @@ pub unsafe extern "C" fn toile_crowd_new(settings: *const CrowdSettings, out: *m
 /// Frees a crowd and all its garments. Null is allowed.
 ///
 /// # Safety
-/// `crowd` came from this library and is not used afterwards.
+/// `crowd` was returned by this library and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_free(crowd: *mut Crowd) {
     if !crowd.is_null() {
@@ -135,7 +136,7 @@ pub unsafe extern "C" fn toile_crowd_free(crowd: *mut Crowd) {
 /// Adds a model and room for `reserve` garments of it: all memory is taken here, none later.
 ///
 /// # Safety
-/// `crowd` and `model` came from this library; `id` is good for one number.
+/// `crowd` and `model` were returned by this library and have not been freed; `id` points to one number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_add_model(
     crowd: *mut Crowd,
@@ -165,7 +166,7 @@ pub unsafe extern "C" fn toile_crowd_add_model(
 /// Adds a garment, which waits for its first pose.
 ///
 /// # Safety
-/// `crowd` came from this library; `out` is good for one instance.
+/// `crowd` was returned by this library and has not been freed; `out` points to one instance.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_add(crowd: *mut Crowd, model: u32, out: *mut Instance) -> Status {
     border(|| {
@@ -184,7 +185,7 @@ pub unsafe extern "C" fn toile_crowd_add(crowd: *mut Crowd, model: u32, out: *mu
 /// Takes a garment out; others are not affected.
 ///
 /// # Safety
-/// `crowd` came from this library.
+/// `crowd` was returned by this library and has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_remove(crowd: *mut Crowd, garment: Instance) -> Status {
     // SAFETY: the caller's promise.
@@ -196,8 +197,9 @@ pub unsafe extern "C" fn toile_crowd_remove(crowd: *mut Crowd, garment: Instance
 /// where the model names its hips. A garment that is given no pose stands still.
 ///
 /// # Safety
-/// `crowd` came from this library; `actor` is good for one actor, `bones` for `joints · floats_per_bone` floats,
-/// `root` for one root if it is not null.
+/// `crowd` was returned by this library and has not been freed; `actor` points to one actor, `bones` to
+/// `joints · floats_per_bone` floats,
+/// `root` to one root if it is not null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_set_pose(
     crowd: *mut Crowd,
@@ -257,7 +259,7 @@ pub unsafe extern "C" fn toile_crowd_set_pose(
 /// Forgets a garment's history: the next step starts afresh from its pose.
 ///
 /// # Safety
-/// `crowd` came from this library.
+/// `crowd` was returned by this library and has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_reset(crowd: *mut Crowd, garment: Instance) -> Status {
     // SAFETY: the caller's promise.
@@ -267,7 +269,7 @@ pub unsafe extern "C" fn toile_crowd_reset(crowd: *mut Crowd, garment: Instance)
 /// The next pose is somewhere else: the garment keeps its shape and does not feel the way there.
 ///
 /// # Safety
-/// `crowd` came from this library.
+/// `crowd` was returned by this library and has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_teleport(crowd: *mut Crowd, garment: Instance) -> Status {
     // SAFETY: the caller's promise.
@@ -277,7 +279,7 @@ pub unsafe extern "C" fn toile_crowd_teleport(crowd: *mut Crowd, garment: Instan
 /// Whether vertices are wanted (1, as at first) or not (0); the state goes on either way.
 ///
 /// # Safety
-/// `crowd` came from this library.
+/// `crowd` was returned by this library and has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_set_drawn(crowd: *mut Crowd, garment: Instance, drawn: u32) -> Status {
     // SAFETY: the caller's promise.
@@ -287,7 +289,7 @@ pub unsafe extern "C" fn toile_crowd_set_drawn(crowd: *mut Crowd, garment: Insta
 /// How far any vertex may be off for the sake of speed, mm; 0 at first.
 ///
 /// # Safety
-/// `crowd` came from this library.
+/// `crowd` was returned by this library and has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_set_tolerance_mm(
     crowd: *mut Crowd,
@@ -301,7 +303,7 @@ pub unsafe extern "C" fn toile_crowd_set_tolerance_mm(
 /// Lets the tolerance grow by `mm_per_metre` for each metre from a viewer; 0 switches that off.
 ///
 /// # Safety
-/// `crowd` came from this library; `position` is good for three numbers.
+/// `crowd` was returned by this library and has not been freed; `position` points to three numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_set_viewer(
     crowd: *mut Crowd,
@@ -319,7 +321,7 @@ pub unsafe extern "C" fn toile_crowd_set_viewer(
 /// What vertices are relative to, in the world; in large worlds the camera. The world's origin at first.
 ///
 /// # Safety
-/// `crowd` came from this library; `position` is good for three numbers.
+/// `crowd` was returned by this library and has not been freed; `position` points to three numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_set_origin(crowd: *mut Crowd, position: *const f64) -> Status {
     border(|| {
@@ -330,7 +332,7 @@ pub unsafe extern "C" fn toile_crowd_set_origin(crowd: *mut Crowd, position: *co
 }
 
 /// # Safety
-/// `numbers` is null or good for three numbers.
+/// `numbers` is null or points to three numbers.
 unsafe fn three(numbers: *const f64) -> Result<DVec3, Failure> {
     if numbers.is_null() {
         return Err(null("position"));
@@ -342,7 +344,7 @@ unsafe fn three(numbers: *const f64) -> Result<DVec3, Failure> {
 /// Advances all garments by `dt_secs` (above 0, at most 1) to the poses given. `report` may be null.
 ///
 /// # Safety
-/// `crowd` came from this library; `report` is null or good for `report->size` bytes.
+/// `crowd` was returned by this library and has not been freed; `report` is null or points to `report->size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_step(
     crowd: *mut Crowd,
@@ -374,7 +376,7 @@ pub unsafe extern "C" fn toile_crowd_step(
 /// Makes the vertices (and normals, if the settings ask) of all garments that are drawn.
 ///
 /// # Safety
-/// `crowd` came from this library.
+/// `crowd` was returned by this library and has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_draw(crowd: *mut Crowd) -> Status {
     border(|| {
@@ -387,7 +389,7 @@ pub unsafe extern "C" fn toile_crowd_draw(crowd: *mut Crowd) -> Status {
 /// Writes a garment's vertices as drawn last: three floats each, `stride_bytes` (at least 12) from one to the next.
 ///
 /// # Safety
-/// `crowd` came from this library; `out` is good for `capacity` vertices of that stride.
+/// `crowd` was returned by this library and has not been freed; `out` points to `capacity` vertices of that stride.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_vertices(
     crowd: *const Crowd,
@@ -428,7 +430,7 @@ pub unsafe extern "C" fn toile_crowd_normals(
 }
 
 /// # Safety
-/// `out` is null or good for `capacity` points that far apart.
+/// `out` is null or points to `capacity` points that far apart.
 unsafe fn write_points(
     points: &[Vec3],
     out: *mut f32,
@@ -460,7 +462,7 @@ unsafe fn write_points(
 /// the garment's basis as morph targets needs. toile_crowd_draw is not needed for them.
 ///
 /// # Safety
-/// `crowd` came from this library; `out` is good for `capacity` floats of that stride.
+/// `crowd` was returned by this library and has not been freed; `out` points to `capacity` floats of that stride.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_coefficients(
     crowd: *const Crowd,
@@ -492,7 +494,7 @@ pub unsafe extern "C" fn toile_crowd_coefficients(
 /// them to `position`. All zeros before the first step.
 ///
 /// # Safety
-/// `crowd` came from this library; `out` is good for one root.
+/// `crowd` was returned by this library and has not been freed; `out` points to one root.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_root(crowd: *const Crowd, garment: Instance, out: *mut Root) -> Status {
     border(|| {
@@ -512,7 +514,7 @@ pub unsafe extern "C" fn toile_crowd_root(crowd: *const Crowd, garment: Instance
 /// How far any vertex of a garment may be off as drawn last, mm.
 ///
 /// # Safety
-/// `crowd` came from this library; `out` is good for one float.
+/// `crowd` was returned by this library and has not been freed; `out` points to one float.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_error_bound_mm(
     crowd: *const Crowd,

@@ -41,7 +41,7 @@ pub struct ModelInfo {
 /// Reads a model from a file. Free it with toile_model_free.
 ///
 /// # Safety
-/// `path` is a string that ends in a zero; `out` is good for one pointer.
+/// `path` is a string that ends in a zero; `out` points to one pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_model_from_file(path: *const c_char, out: *mut *mut Model) -> Status {
     border(|| {
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn toile_model_from_file(path: *const c_char, out: *mut *m
 /// Reads a model from `length` bytes of memory, which are not needed afterwards. Free it with toile_model_free.
 ///
 /// # Safety
-/// `bytes` is good for `length` bytes; `out` is good for one pointer.
+/// `bytes` points to `length` bytes; `out` points to one pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_model_from_memory(
     bytes: *const u8,
@@ -93,7 +93,7 @@ fn read_error(error: toile_model::Error) -> Failure {
 /// Frees a model; crowds that have it keep what they need. Null is allowed.
 ///
 /// # Safety
-/// `model` came from this library and is not used afterwards.
+/// `model` was returned by this library and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_model_free(model: *mut Model) {
     if !model.is_null() {
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn toile_model_free(model: *mut Model) {
 /// Says what a model is.
 ///
 /// # Safety
-/// `model` came from this library; `info` is good for `info->size` bytes.
+/// `model` was returned by this library and has not been freed; `info` points to `info->size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_model_info(model: *const Model, info: *mut ModelInfo) -> Status {
     border(|| {
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn toile_model_info(model: *const Model, info: *mut ModelI
 /// Writes three vertex numbers for every triangle.
 ///
 /// # Safety
-/// `model` came from this library; `out` is good for `capacity` numbers.
+/// `model` was returned by this library and has not been freed; `out` points to `capacity` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_model_triangles(
     model: *const Model,

@@ -88,7 +88,7 @@ impl Fabric {
         match faults.len() {
             0 => Ok(fabric),
             1 => Err(crate::Error::bad(path, "values", faults.remove(0))),
-            _ => Err(crate::Error::Many { path: path.to_path_buf(), faults }),
+            _ => Err(crate::Error::many(path, faults)),
         }
     }
 

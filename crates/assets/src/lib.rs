@@ -43,7 +43,7 @@ pub mod write;
 
 pub use attachment::{AttachmentSettings, attach, skirt_share};
 pub use body::Body;
-pub use error::{Error, Problem, Result};
+pub use error::{Error, FileError, Problem, Result};
 pub use fabric::Fabric;
 pub use garment::{Garment, MaterialPart, Panel, Pin, PinTarget, RestSource, Seam};
 pub use humanoid::{Humanoid, Role};

@@ -5,7 +5,7 @@ use glam::{Mat3, Quat, Vec3};
 use std::path::Path;
 use toile_assets::builtin::proportions::Proportions;
 use toile_assets::read::{Loaded, bvh};
-use toile_assets::{Error, Motion, Pose, Result, write};
+use toile_assets::{Error, FileError, Motion, Pose, Result, write};
 use toile_geometry::Random;
 
 fn read(text: &str) -> Result<Loaded<Motion>> {
@@ -98,7 +98,7 @@ fn faults_name_their_line() {
     ];
     for (text, line) in cases {
         match read(&text) {
-            Err(Error::Bad { place, what, .. }) => assert_eq!(place, line, "{what}\n{text}"),
+            Err(Error::File(FileError::Bad { place, what, .. })) => assert_eq!(place, line, "{what}\n{text}"),
             other => panic!("{line}: {:?}\n{text}", other.map(|l| l.value.len())),
         }
     }

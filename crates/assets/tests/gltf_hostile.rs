@@ -210,7 +210,11 @@ fn faults_are_named_with_their_place() {
         ("of no length", Box::new(|h| h.json["nodes"][2]["rotation"] = json!([0, 0, 0, 0]))),
         ("too far away", Box::new(|h| h.json["nodes"][2]["translation"] = json!([1e300, 0, 0]))),
         ("is not read; export as glTF 2.0", Box::new(|h| h.json["asset"]["version"] = json!("1.0"))),
-        ("compressed", Box::new(|h| h.json["extensionsRequired"] = json!(["KHR_draco_mesh_compression"]))),
+        (
+            "Blender unpacks",
+            Box::new(|h| h.json["extensionsRequired"] = json!(["KHR_draco_mesh_compression"])),
+        ),
+        ("gltfpack", Box::new(|h| h.json["extensionsRequired"] = json!(["EXT_meshopt_compression"]))),
         (
             "over and over",
             Box::new(|h| {

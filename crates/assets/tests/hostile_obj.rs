@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use toile_assets::read::obj::{Obj, parse};
 use toile_assets::repair::{RepairSettings, repair};
-use toile_assets::{Error, Result};
+use toile_assets::{Error, FileError, Result};
 use toile_geometry::Random;
 
 fn read(bytes: &[u8]) -> Result<Obj> {
@@ -90,7 +90,7 @@ fn numbers_that_are_not() {
         ("f 1 2 1.5", "1.5"),
     ] {
         let fault = read(format!("{square}{line}\nf 1 2 3\n").as_bytes()).unwrap_err();
-        assert!(matches!(fault, Error::Bad { .. }), "{line}: {fault}");
+        assert!(matches!(fault, Error::File(FileError::Bad { .. })), "{line}: {fault}");
         let text = fault.to_string();
         assert!(text.contains("line 4") && text.contains(what), "{line}: {text}");
     }

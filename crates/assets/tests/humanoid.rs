@@ -19,6 +19,12 @@ fn skeleton(rows: &[(&str, &str, [f32; 3])]) -> Skeleton {
 
 /// Names of a rig in a fixed order: hips, spine joints, neck joints, head, then per side collar, upper arm,
 /// lower arm, hand, upper leg, lower leg, foot, toes.
+/// The joints of a side, from the shoulder to the hand and from the hip to the toes.
+fn eight(names: &'static str) -> [&'static str; 8] {
+    let mut all = names.split(", ");
+    std::array::from_fn(|_| all.next().expect("eight names"))
+}
+
 fn rig(hips: &str, spine: &[&str], neck: &[&str], head: &str, sides: [[&str; 8]; 2]) -> Skeleton {
     let mut rows: Vec<(&str, &str, [f32; 3])> = vec![(hips, "", [0.0, 0.95, 0.0])];
     let mut below = hips;
@@ -79,26 +85,12 @@ fn the_conventions_of_common_rigs_are_known() {
             vec!["Neck", "Neck1"],
             "Head",
             [
-                [
-                    "LeftShoulder",
-                    "LeftArm",
-                    "LeftForeArm",
-                    "LeftHand",
-                    "LeftUpLeg",
-                    "LeftLeg",
-                    "LeftFoot",
-                    "LeftToeBase",
-                ],
-                [
-                    "RightShoulder",
-                    "RightArm",
-                    "RightForeArm",
-                    "RightHand",
-                    "RightUpLeg",
-                    "RightLeg",
-                    "RightFoot",
-                    "RightToeBase",
-                ],
+                eight(
+                    "LeftShoulder, LeftArm, LeftForeArm, LeftHand, LeftUpLeg, LeftLeg, LeftFoot, LeftToeBase",
+                ),
+                eight(
+                    "RightShoulder, RightArm, RightForeArm, RightHand, RightUpLeg, RightLeg, RightFoot, RightToeBase",
+                ),
             ],
         ),
         (
@@ -108,26 +100,12 @@ fn the_conventions_of_common_rigs_are_known() {
             vec!["mixamorig:Neck"],
             "mixamorig:Head",
             [
-                [
-                    "mixamorig:LeftShoulder",
-                    "mixamorig:LeftArm",
-                    "mixamorig:LeftForeArm",
-                    "mixamorig:LeftHand",
-                    "mixamorig:LeftUpLeg",
-                    "mixamorig:LeftLeg",
-                    "mixamorig:LeftFoot",
-                    "mixamorig:LeftToeBase",
-                ],
-                [
-                    "mixamorig:RightShoulder",
-                    "mixamorig:RightArm",
-                    "mixamorig:RightForeArm",
-                    "mixamorig:RightHand",
-                    "mixamorig:RightUpLeg",
-                    "mixamorig:RightLeg",
-                    "mixamorig:RightFoot",
-                    "mixamorig:RightToeBase",
-                ],
+                eight(
+                    "mixamorig:LeftShoulder, mixamorig:LeftArm, mixamorig:LeftForeArm, mixamorig:LeftHand, mixamorig:LeftUpLeg, mixamorig:LeftLeg, mixamorig:LeftFoot, mixamorig:LeftToeBase",
+                ),
+                eight(
+                    "mixamorig:RightShoulder, mixamorig:RightArm, mixamorig:RightForeArm, mixamorig:RightHand, mixamorig:RightUpLeg, mixamorig:RightLeg, mixamorig:RightFoot, mixamorig:RightToeBase",
+                ),
             ],
         ),
         (
@@ -137,26 +115,12 @@ fn the_conventions_of_common_rigs_are_known() {
             vec!["J_Bip_C_Neck"],
             "J_Bip_C_Head",
             [
-                [
-                    "J_Bip_L_Shoulder",
-                    "J_Bip_L_UpperArm",
-                    "J_Bip_L_LowerArm",
-                    "J_Bip_L_Hand",
-                    "J_Bip_L_UpperLeg",
-                    "J_Bip_L_LowerLeg",
-                    "J_Bip_L_Foot",
-                    "J_Bip_L_ToeBase",
-                ],
-                [
-                    "J_Bip_R_Shoulder",
-                    "J_Bip_R_UpperArm",
-                    "J_Bip_R_LowerArm",
-                    "J_Bip_R_Hand",
-                    "J_Bip_R_UpperLeg",
-                    "J_Bip_R_LowerLeg",
-                    "J_Bip_R_Foot",
-                    "J_Bip_R_ToeBase",
-                ],
+                eight(
+                    "J_Bip_L_Shoulder, J_Bip_L_UpperArm, J_Bip_L_LowerArm, J_Bip_L_Hand, J_Bip_L_UpperLeg, J_Bip_L_LowerLeg, J_Bip_L_Foot, J_Bip_L_ToeBase",
+                ),
+                eight(
+                    "J_Bip_R_Shoulder, J_Bip_R_UpperArm, J_Bip_R_LowerArm, J_Bip_R_Hand, J_Bip_R_UpperLeg, J_Bip_R_LowerLeg, J_Bip_R_Foot, J_Bip_R_ToeBase",
+                ),
             ],
         ),
         (
@@ -166,26 +130,12 @@ fn the_conventions_of_common_rigs_are_known() {
             vec!["Neck"],
             "Head",
             [
-                [
-                    "LeftShoulder",
-                    "LeftUpperArm",
-                    "LeftLowerArm",
-                    "LeftHand",
-                    "LeftUpperLeg",
-                    "LeftLowerLeg",
-                    "LeftFoot",
-                    "LeftToes",
-                ],
-                [
-                    "RightShoulder",
-                    "RightUpperArm",
-                    "RightLowerArm",
-                    "RightHand",
-                    "RightUpperLeg",
-                    "RightLowerLeg",
-                    "RightFoot",
-                    "RightToes",
-                ],
+                eight(
+                    "LeftShoulder, LeftUpperArm, LeftLowerArm, LeftHand, LeftUpperLeg, LeftLowerLeg, LeftFoot, LeftToes",
+                ),
+                eight(
+                    "RightShoulder, RightUpperArm, RightLowerArm, RightHand, RightUpperLeg, RightLowerLeg, RightFoot, RightToes",
+                ),
             ],
         ),
         (
@@ -195,26 +145,12 @@ fn the_conventions_of_common_rigs_are_known() {
             vec!["neck01", "neck02", "neck03"],
             "head",
             [
-                [
-                    "clavicle.L",
-                    "upperarm01.L",
-                    "lowerarm01.L",
-                    "wrist.L",
-                    "upperleg01.L",
-                    "lowerleg01.L",
-                    "foot.L",
-                    "toe1-1.L",
-                ],
-                [
-                    "clavicle.R",
-                    "upperarm01.R",
-                    "lowerarm01.R",
-                    "wrist.R",
-                    "upperleg01.R",
-                    "lowerleg01.R",
-                    "foot.R",
-                    "toe1-1.R",
-                ],
+                eight(
+                    "clavicle.L, upperarm01.L, lowerarm01.L, wrist.L, upperleg01.L, lowerleg01.L, foot.L, toe1-1.L",
+                ),
+                eight(
+                    "clavicle.R, upperarm01.R, lowerarm01.R, wrist.R, upperleg01.R, lowerleg01.R, foot.R, toe1-1.R",
+                ),
             ],
         ),
         (
@@ -224,8 +160,8 @@ fn the_conventions_of_common_rigs_are_known() {
             vec!["neck_01"],
             "head",
             [
-                ["clavicle_l", "upperarm_l", "lowerarm_l", "hand_l", "thigh_l", "calf_l", "foot_l", "ball_l"],
-                ["clavicle_r", "upperarm_r", "lowerarm_r", "hand_r", "thigh_r", "calf_r", "foot_r", "ball_r"],
+                eight("clavicle_l, upperarm_l, lowerarm_l, hand_l, thigh_l, calf_l, foot_l, ball_l"),
+                eight("clavicle_r, upperarm_r, lowerarm_r, hand_r, thigh_r, calf_r, foot_r, ball_r"),
             ],
         ),
         (
@@ -235,26 +171,12 @@ fn the_conventions_of_common_rigs_are_known() {
             vec!["DEF-spine.004", "DEF-spine.005"],
             "DEF-spine.006",
             [
-                [
-                    "DEF-shoulder.L",
-                    "DEF-upper_arm.L",
-                    "DEF-forearm.L",
-                    "DEF-hand.L",
-                    "DEF-thigh.L",
-                    "DEF-shin.L",
-                    "DEF-foot.L",
-                    "DEF-toe.L",
-                ],
-                [
-                    "DEF-shoulder.R",
-                    "DEF-upper_arm.R",
-                    "DEF-forearm.R",
-                    "DEF-hand.R",
-                    "DEF-thigh.R",
-                    "DEF-shin.R",
-                    "DEF-foot.R",
-                    "DEF-toe.R",
-                ],
+                eight(
+                    "DEF-shoulder.L, DEF-upper_arm.L, DEF-forearm.L, DEF-hand.L, DEF-thigh.L, DEF-shin.L, DEF-foot.L, DEF-toe.L",
+                ),
+                eight(
+                    "DEF-shoulder.R, DEF-upper_arm.R, DEF-forearm.R, DEF-hand.R, DEF-thigh.R, DEF-shin.R, DEF-foot.R, DEF-toe.R",
+                ),
             ],
         ),
         (
@@ -264,26 +186,12 @@ fn the_conventions_of_common_rigs_are_known() {
             vec!["vc7", "vc4"],
             "skullbase",
             [
-                [
-                    "l_sternoclavicular",
-                    "l_shoulder",
-                    "l_elbow",
-                    "l_wrist",
-                    "l_hip",
-                    "l_knee",
-                    "l_ankle",
-                    "l_midtarsal",
-                ],
-                [
-                    "r_sternoclavicular",
-                    "r_shoulder",
-                    "r_elbow",
-                    "r_wrist",
-                    "r_hip",
-                    "r_knee",
-                    "r_ankle",
-                    "r_midtarsal",
-                ],
+                eight(
+                    "l_sternoclavicular, l_shoulder, l_elbow, l_wrist, l_hip, l_knee, l_ankle, l_midtarsal",
+                ),
+                eight(
+                    "r_sternoclavicular, r_shoulder, r_elbow, r_wrist, r_hip, r_knee, r_ankle, r_midtarsal",
+                ),
             ],
         ),
         (
@@ -293,26 +201,12 @@ fn the_conventions_of_common_rigs_are_known() {
             vec!["Bip01 Neck"],
             "Bip01 Head",
             [
-                [
-                    "Bip01 L Clavicle",
-                    "Bip01 L UpperArm",
-                    "Bip01 L Forearm",
-                    "Bip01 L Hand",
-                    "Bip01 L Thigh",
-                    "Bip01 L Calf",
-                    "Bip01 L Foot",
-                    "Bip01 L Toe0",
-                ],
-                [
-                    "Bip01 R Clavicle",
-                    "Bip01 R UpperArm",
-                    "Bip01 R Forearm",
-                    "Bip01 R Hand",
-                    "Bip01 R Thigh",
-                    "Bip01 R Calf",
-                    "Bip01 R Foot",
-                    "Bip01 R Toe0",
-                ],
+                eight(
+                    "Bip01 L Clavicle, Bip01 L UpperArm, Bip01 L Forearm, Bip01 L Hand, Bip01 L Thigh, Bip01 L Calf, Bip01 L Foot, Bip01 L Toe0",
+                ),
+                eight(
+                    "Bip01 R Clavicle, Bip01 R UpperArm, Bip01 R Forearm, Bip01 R Hand, Bip01 R Thigh, Bip01 R Calf, Bip01 R Foot, Bip01 R Toe0",
+                ),
             ],
         ),
         (
@@ -322,8 +216,8 @@ fn the_conventions_of_common_rigs_are_known() {
             vec!["neck"],
             "head",
             [
-                ["lCollar", "lShldr", "lForeArm", "lHand", "lThigh", "lShin", "lFoot", "lToe"],
-                ["rCollar", "rShldr", "rForeArm", "rHand", "rThigh", "rShin", "rFoot", "rToe"],
+                eight("lCollar, lShldr, lForeArm, lHand, lThigh, lShin, lFoot, lToe"),
+                eight("rCollar, rShldr, rForeArm, rHand, rThigh, rShin, rFoot, rToe"),
             ],
         ),
         (
@@ -333,26 +227,12 @@ fn the_conventions_of_common_rigs_are_known() {
             vec!["Neck"],
             "Head",
             [
-                [
-                    "LeftCollar",
-                    "LeftShoulder",
-                    "LeftElbow",
-                    "LeftWrist",
-                    "LeftHip",
-                    "LeftKnee",
-                    "LeftAnkle",
-                    "LeftToe",
-                ],
-                [
-                    "RightCollar",
-                    "RightShoulder",
-                    "RightElbow",
-                    "RightWrist",
-                    "RightHip",
-                    "RightKnee",
-                    "RightAnkle",
-                    "RightToe",
-                ],
+                eight(
+                    "LeftCollar, LeftShoulder, LeftElbow, LeftWrist, LeftHip, LeftKnee, LeftAnkle, LeftToe",
+                ),
+                eight(
+                    "RightCollar, RightShoulder, RightElbow, RightWrist, RightHip, RightKnee, RightAnkle, RightToe",
+                ),
             ],
         ),
         (
@@ -362,8 +242,8 @@ fn the_conventions_of_common_rigs_are_known() {
             vec!["neck_1"],
             "neck_2",
             [
-                ["", "arm_L_4", "arm_L_3", "arm_L_2", "leg_L_1", "leg_L_2", "leg_L_3", "leg_L_5"],
-                ["", "arm_R", "arm_R_2", "arm_R_3", "leg_R_1", "leg_R_2", "leg_R_3", "leg_R_5"],
+                eight(", arm_L_4, arm_L_3, arm_L_2, leg_L_1, leg_L_2, leg_L_3, leg_L_5"),
+                eight(", arm_R, arm_R_2, arm_R_3, leg_R_1, leg_R_2, leg_R_3, leg_R_5"),
             ],
         ),
         (
@@ -372,10 +252,7 @@ fn the_conventions_of_common_rigs_are_known() {
             vec!["n1", "n2", "n3"],
             vec!["n4"],
             "n5",
-            [
-                ["a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3"],
-                ["c0", "c1", "c2", "c3", "d0", "d1", "d2", "d3"],
-            ],
+            [eight("a0, a1, a2, a3, b0, b1, b2, b3"), eight("c0, c1, c2, c3, d0, d1, d2, d3")],
         ),
     ];
     for (what, hips, spine, neck, head, sides) in rigs {
@@ -424,8 +301,8 @@ fn controls_are_never_taken_for_joints() {
         &["neck"],
         "head",
         [
-            ["", "upperarm.l", "lowerarm.l", "wrist.l", "upperleg.l", "lowerleg.l", "foot.l", "toes.l"],
-            ["", "upperarm.r", "lowerarm.r", "wrist.r", "upperleg.r", "lowerleg.r", "foot.r", "toes.r"],
+            eight(", upperarm.l, lowerarm.l, wrist.l, upperleg.l, lowerleg.l, foot.l, toes.l"),
+            eight(", upperarm.r, lowerarm.r, wrist.r, upperleg.r, lowerleg.r, foot.r, toes.r"),
         ],
     );
     let control = |name: &str| Joint {
@@ -455,10 +332,7 @@ fn a_character_that_faces_backwards_has_its_left_where_its_toes_say() {
         &["n1", "n2", "n3"],
         &["n4"],
         "n5",
-        [
-            names(["a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3"]),
-            names(["c0", "c1", "c2", "c3", "d0", "d1", "d2", "d3"]),
-        ],
+        [names(eight("a0, a1, a2, a3, b0, b1, b2, b3")), names(eight("c0, c1, c2, c3, d0, d1, d2, d3"))],
     );
     let mut turned = skeleton.clone();
     for joint in &mut turned.joints {

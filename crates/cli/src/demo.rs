@@ -137,8 +137,7 @@ fn make(args: &Args, plan: &Plan, resumed: bool, page: &Path, next: &str) -> Res
         Some(studio) => Some(stages.run("film", || {
             let red = film::red_cm(evaluation.mean_cm);
             let film = film::film(studio, &body, &unseen[0], &model, &attachment, plan.every, red)?;
-            let small: Vec<Image> = film.frames.iter().map(Image::halved).collect();
-            toile_show::write_gif(out.join("film.gif"), &small, film.fps)?;
+            toile_show::write_gif(out.join("film.gif"), &film.frames, film.fps)?;
             Ok(film)
         })?),
         None => None,
@@ -238,7 +237,7 @@ fn write_example(folder: &Path, body: &Body, garment: &Garment, plan: &Plan) -> 
 
 fn crowd_picture(model: &Arc<Model>, body: &Body, motions: &[Motion], plan: &Plan) -> Result<Image> {
     let clips: Vec<Clip> = motions.iter().map(|m| Clip::new(body, &m.resampled(model.fps))).collect();
-    let size = (4 * plan.pane[0], 9 * plan.pane[0] / 4);
+    let size = (3 * plan.pane[1], 27 * plan.pane[1] / 16);
     Ok(crowd::picture::draw(plan.crowd, size, 1, model.fps, model, body, &clips)?.image)
 }
 

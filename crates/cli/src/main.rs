@@ -27,6 +27,7 @@ mod train;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
+use toile_assets::{Error, FileError};
 
 /// Simulate a garment once, learn a stand-in that runs in microseconds.
 #[derive(Parser)]
@@ -102,8 +103,12 @@ fn exit_code(error: &anyhow::Error) -> u8 {
         if cause.downcast_ref::<interrupt::Stopped>().is_some() {
             return 130;
         }
-        if let Some(error) = cause.downcast_ref::<toile_assets::Error>() {
+        if let Some(error) = cause.downcast_ref::<Error>() {
             return asset_code(error);
+        }
+        // A model is read by a crate of its own.
+        if let Some(error) = cause.downcast_ref::<FileError>() {
+            return file_code(error);
         }
         match cause.downcast_ref::<toile_simulate::Error>() {
             Some(toile_simulate::Error::Asset(error)) => return asset_code(error),
@@ -114,10 +119,17 @@ fn exit_code(error: &anyhow::Error) -> u8 {
     1
 }
 
-fn asset_code(error: &toile_assets::Error) -> u8 {
+fn asset_code(error: &Error) -> u8 {
+    match error {
+        Error::File(error) => file_code(error),
+        _ => 2,
+    }
+}
+
+fn file_code(error: &FileError) -> u8 {
     use std::io::ErrorKind;
     match error {
-        toile_assets::Error::Io { source, .. } => match source.kind() {
+        FileError::Io { source, .. } => match source.kind() {
             ErrorKind::NotFound
             | ErrorKind::PermissionDenied
             | ErrorKind::IsADirectory

@@ -59,7 +59,7 @@ pub fn write_evaluated(
 ) -> Result<()> {
     let mut value = value.clone();
     let mut studio = driver::renderer_if_any()?
-        .map(|renderer| Studio::new(renderer, body, View::ThreeQuarter, (300, 400), 0.0));
+        .map(|renderer| Studio::new(renderer, body, View::ThreeQuarter, (220, 400), 0.0));
     facts::merge(&mut value, facts::of_model(model));
     let note = |key: &str| model.notes.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
     let mut unseen: Vec<&str> = takes.iter().map(|t| t.clip.as_str()).collect();

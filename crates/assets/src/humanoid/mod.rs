@@ -8,64 +8,30 @@ mod shape;
 
 use crate::Skeleton;
 
-/// A part of a human that retargeting and the canonical frame know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)]
-pub enum Role {
-    Hips,
-    Spine,
-    Chest,
-    UpperChest,
-    Neck,
-    Head,
-    LeftShoulder,
-    LeftUpperArm,
-    LeftLowerArm,
-    LeftHand,
-    RightShoulder,
-    RightUpperArm,
-    RightLowerArm,
-    RightHand,
-    LeftUpperLeg,
-    LeftLowerLeg,
-    LeftFoot,
-    LeftToes,
-    RightUpperLeg,
-    RightLowerLeg,
-    RightFoot,
-    RightToes,
+/// The parts, written down once.
+macro_rules! roles {
+    ($($role:ident)*) => {
+        /// A part of a human that retargeting and the canonical frame know.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[allow(missing_docs)]
+        pub enum Role { $($role),* }
+
+        impl Role {
+            /// Every role, in order.
+            pub const ALL: [Self; 22] = [$(Self::$role),*];
+        }
+    };
+}
+
+roles! {
+    Hips Spine Chest UpperChest Neck Head
+    LeftShoulder LeftUpperArm LeftLowerArm LeftHand
+    RightShoulder RightUpperArm RightLowerArm RightHand
+    LeftUpperLeg LeftLowerLeg LeftFoot LeftToes
+    RightUpperLeg RightLowerLeg RightFoot RightToes
 }
 
 impl Role {
-    /// Every role, in order.
-    pub const ALL: [Self; 22] = {
-        use Role::*;
-        [
-            Hips,
-            Spine,
-            Chest,
-            UpperChest,
-            Neck,
-            Head,
-            LeftShoulder,
-            LeftUpperArm,
-            LeftLowerArm,
-            LeftHand,
-            RightShoulder,
-            RightUpperArm,
-            RightLowerArm,
-            RightHand,
-            LeftUpperLeg,
-            LeftLowerLeg,
-            LeftFoot,
-            LeftToes,
-            RightUpperLeg,
-            RightLowerLeg,
-            RightFoot,
-            RightToes,
-        ]
-    };
-
     /// The roles without which a motion cannot be carried over.
     pub const NEEDED: [Self; 12] = {
         use Role::*;

@@ -103,7 +103,7 @@ pub fn parse(path: &Path, bytes: &[u8], select: Option<&str>) -> Result<Loaded<O
             let (place, what) = fault.split_once(": ").unwrap_or(("file", &fault));
             Err(Error::bad(path, place, what))
         }
-        _ => Err(Error::Many { path: path.to_path_buf(), faults: parsed.faults }),
+        _ => Err(Error::many(path, parsed.faults)),
     }
 }
 
@@ -466,6 +466,7 @@ fn triangulate(points: &[DVec3]) -> (Vec<[u32; 3]>, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FileError;
 
     fn read(text: &str) -> Result<Loaded<Obj>> {
         parse(Path::new("a.obj"), text.as_bytes(), None)
@@ -533,7 +534,7 @@ mod tests {
         let empty = read("").unwrap_err().to_string();
         assert!(empty.contains("no faces"), "{empty}");
         let many = "v x y z\n".repeat(1000);
-        let Err(Error::Many { faults, .. }) = read(&many) else { panic!("must fail") };
+        let Err(Error::File(FileError::Many { faults, .. })) = read(&many) else { panic!("must fail") };
         assert!(faults.len() <= MOST_FAULTS + 4);
     }
 }

@@ -57,7 +57,8 @@ impl Plan {
             stops: [2, 1],
             seconds: None,
             every: 2,
-            pane: [300, 400],
+            // Four of them fit the width of a page.
+            pane: [220, 400],
             wardrobe: &WARDROBE,
             crowd: 1000,
             crowd_secs: 3.0,

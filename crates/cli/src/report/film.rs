@@ -47,7 +47,6 @@ pub fn film(
         let mut draw = |positions: &[Vec3], colours: Option<&[Vec3]>, name: &str| -> Result<Image> {
             let worn = [(&cloth, positions, colours)];
             let mut pane = studio.draw(Some(&skin), &worn, Some(&take.roots[f]), "")?;
-            // To be read when the film is shown at half its size.
             Label::new(name).sized(0.03 * pane.height() as f32).write(&mut pane, None);
             Ok(pane)
         };

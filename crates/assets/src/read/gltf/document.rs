@@ -46,10 +46,16 @@ impl<'p> Document<'p> {
             return Err(Error::bad(path, "asset", what));
         }
         for name in &json.extensions_required {
-            if name.contains("draco") || name.contains("meshopt") {
-                let what = format!("geometry is compressed with {name}; export without compression");
-                return Err(Error::bad(path, "extensionsRequired", what));
-            }
+            let unpacked = match name.as_str() {
+                n if n.contains("draco") => {
+                    "export it without compression; Blender unpacks it when it imports it and exports it again (docs/guide.md \
+                     has the line)"
+                }
+                n if n.contains("meshopt") => "export it without compression (gltfpack: without -c and -cc)",
+                _ => continue,
+            };
+            let what = format!("geometry is compressed with {name}, which is not read; {unpacked}");
+            return Err(Error::bad(path, "extensionsRequired", what));
         }
         let mut buffers = Vec::new();
         for (i, buffer) in json.buffers.iter().enumerate() {
