@@ -5,7 +5,8 @@ use toile::assets::{Body, Garment, Model, Motion, Take, builtin};
 use toile::learn;
 use toile::simulate::{RecordSettings, record};
 
-/// A wearer, a garment and what was learned of it.
+/// A wearer, a garment and what was learned of it. Not every example looks at all of it.
+#[allow(dead_code)]
 pub struct Tailored {
     pub body: Body,
     pub garment: Garment,

@@ -211,8 +211,11 @@ fn nothing_of_the_users_is_overwritten_without_force() {
     let hero = at("hero.glb");
     assert!(toile(&["convert", "mannequin:female", &hero]).status.success());
     let before = std::fs::read(&hero).unwrap();
-    let animate = ["animate", "--no-drape", "--garment", "skirt:300", "--motion", "walk", "--seconds", "0.1"];
-    let run = |more: &[&str]| [&animate[..], more].concat();
+    fn run<'a>(more: &[&'a str]) -> Vec<&'a str> {
+        let animate =
+            ["animate", "--no-drape", "--garment", "skirt:300", "--motion", "walk", "--seconds", "0.1"];
+        [&animate[..], more].concat()
+    }
     refused(&run(&["--body", &hero, "--out", &hero]), &["is the input", "--force"]);
     assert!(std::fs::read(&hero).unwrap() == before);
     // An OBJ that is not ours would become the partner of a cache.
