@@ -19,6 +19,15 @@ pub struct Nearest {
     pub normal: DVec3,
 }
 
+/// A limb's triangles in a tree.
+#[derive(Clone, Debug)]
+struct Limb {
+    tree: Bvh4,
+    triangles: Vec<u32>,
+    /// What all of it moves together; the tree holds only what is left, so that its boxes stay small.
+    way: DVec3,
+}
+
 /// Body surface moving linearly from one set of bones to the next.
 #[derive(Clone, Debug)]
 pub struct BodySurface {
@@ -35,8 +44,7 @@ pub struct BodySurface {
     normals: [Vec<DVec3>; 2],
     /// Share of the motion at the end of the substep.
     share: f64,
-    /// One tree per limb, and the triangles in it.
-    trees: Vec<(Bvh4, Vec<u32>)>,
+    limbs: Vec<Limb>,
     /// Corners that lie between limbs.
     border: Vec<[bool; 3]>,
     skinned: Vec<Vec3>,
@@ -58,7 +66,7 @@ impl BodySurface {
         let rest = &body.mesh.positions;
         let (parts, count) = triangle_parts(body);
         let border = border_corners(&body.mesh.triangles, &weld, &parts);
-        let trees = (0..count)
+        let limbs = (0..count)
             .map(|part| {
                 let own: Vec<u32> =
                     (0..parts.len() as u32).filter(|&t| parts[t as usize] as usize == part).collect();
@@ -66,7 +74,8 @@ impl BodySurface {
                     let t = body.mesh.triangles[t as usize];
                     t.iter().map(|&i| rest[i as usize].as_dvec3()).sum::<DVec3>() / 3.0
                 };
-                (Bvh4::new(&own.iter().map(centre).collect::<Vec<_>>()), own)
+                let tree = Bvh4::new(&own.iter().map(centre).collect::<Vec<_>>());
+                Limb { tree, triangles: own, way: DVec3::ZERO }
             })
             .collect();
         let mut surface = Self {
@@ -78,7 +87,7 @@ impl BodySurface {
             normals: [vec![DVec3::ZERO; now.len()], vec![DVec3::ZERO; now.len()]],
             share: 1.0,
             end: now,
-            trees,
+            limbs,
             border,
             skinned,
         };
@@ -148,17 +157,20 @@ impl BodySurface {
     /// Lets the trees hold the whole motion.
     fn refit(&mut self) {
         let (triangles, from, to) = (&self.body.mesh.triangles, &self.from, &self.to);
-        for (tree, own) in &mut self.trees {
+        for Limb { tree, triangles: own, way } in &mut self.limbs {
+            let corner = |t: &u32| triangles[*t as usize][0] as usize;
+            let sum: DVec3 = own.iter().map(corner).map(|i| to[i] - from[i]).sum();
+            *way = sum / own.len().max(1) as f64;
             tree.refit(|k| {
-                let t = triangles[own[k as usize] as usize];
-                [from, to].map(|x| t.map(|i| x[i as usize]))
+                let t = triangles[own[k as usize] as usize].map(|i| i as usize);
+                [t.map(|i| from[i]), t.map(|i| to[i] - *way)]
             });
         }
     }
 
     /// How many limbs are asked separately.
     pub fn parts(&self) -> usize {
-        self.trees.len()
+        self.limbs.len()
     }
 
     /// The nearest point of the whole surface within `radius`.
@@ -193,12 +205,12 @@ impl BodySurface {
         radius: f64,
         seed: Option<u32>,
     ) -> Option<(Nearest, bool)> {
-        if self.trees[part].0.beyond(p, radius * radius) {
+        let limb = &self.limbs[part];
+        if limb.tree.beyond(p - limb.way * self.share, radius * radius) {
             return None;
         }
         let near = self.nearest_of(part, p, radius, seed)?;
-        let border = self.border[near.triangle as usize];
-        let inside = (0..3).any(|k| !border[k] && near.weights[k] >= 1e-9);
+        let inside = self.inside(near.triangle, near.weights);
         Some((near, inside))
     }
 
@@ -219,8 +231,9 @@ impl BodySurface {
         if let Some(t) = seed {
             limit = test(t, limit);
         }
-        let (tree, own) = &self.trees[part];
-        tree.nearest(p, self.share, limit, |k, limit| test(own[k as usize], limit));
+        let Limb { tree, triangles, way } = &self.limbs[part];
+        let at = p - *way * self.share;
+        tree.nearest(at, self.share, limit, |k, limit| test(triangles[k as usize], limit));
         let (triangle, weights, point) = best?;
         Some(self.surface_point(triangle, weights, point))
     }
@@ -232,8 +245,19 @@ impl BodySurface {
         if w.iter().any(|w| *w <= 0.0) {
             return None;
         }
+        Some((self.surface_point(triangle, w, a * w[0] + b * w[1] + c * w[2]), self.inside(triangle, w)))
+    }
+
+    /// A material point, as [`BodySurface::nearest_on`] gives it.
+    pub fn material(&self, triangle: u32, weights: [f64; 3]) -> (Nearest, bool) {
+        let point = self.point(triangle, weights);
+        (self.surface_point(triangle, weights, point), self.inside(triangle, weights))
+    }
+
+    /// Whether a point lies inside its limb's own surface and not where it is joined to another.
+    fn inside(&self, triangle: u32, weights: [f64; 3]) -> bool {
         let border = self.border[triangle as usize];
-        Some((self.surface_point(triangle, w, a * w[0] + b * w[1] + c * w[2]), border.contains(&false)))
+        (0..3).any(|k| !border[k] && weights[k] >= 1e-9)
     }
 
     fn surface_point(&self, triangle: u32, weights: [f64; 3], point: DVec3) -> Nearest {

@@ -26,14 +26,14 @@ pub struct Memory {
     homes: Vec<u32>,
     /// Per vertex and limb at least how far away the limb is, m.
     clear: Vec<f64>,
-    /// What was last found: per vertex and limb, then per sample between vertices on its own limb.
+    /// Per vertex how far the samples beside it are that it speaks for, m.
+    spread: Vec<f64>,
+    /// What was last found per sample and limb.
     watched: Vec<Watch>,
 }
 
 /// Less cloth than this on a limb is no sleeve and no trouser leg, m².
 const SLEEVE_M2: f64 = 0.03;
-/// Vertices look for limbs this far, m: the nearer half of a skirt.
-const WATCH_M: f64 = 0.09;
 /// What lies on a limb as near to a point as a sample does turns about it at most this fast, rad/s, towards the sample: a
 /// limb turns at 6 rad/s, and half of that is towards the cloth.
 const TURN_RATE: f64 = 3.3;
@@ -41,17 +41,29 @@ const TURN_RATE: f64 = 3.3;
 const STAYS_M: f64 = 5e-4;
 const STAYS_SHARE: f64 = 0.25;
 const STAYS_SECS: f32 = 0.1;
+/// A pressed sample that moved less on a limb than this, m, lies on the same point of it still: on a wrist that is a
+/// micrometre or two of depth, a few pascals. Pressed cloth that is found over another point each step trembles.
+const RESTS_M: f64 = 3e-4;
+/// One that is not pressed may have moved farther: it is only to be known that it is near.
+const BESIDE_M: f64 = 1.5e-3;
+/// Samples that a vertex speaks for are this share of an edge away.
+const SPEAKS_FOR: f64 = 0.55;
 
 impl Memory {
     /// Notes which limb each sample lies on.
     pub fn new(scene: &Scene, x: &[DVec3], body: &BodySurface) -> Self {
-        let (parts, between) = (body.parts(), scene.samples.len() - scene.len());
+        let parts = body.parts();
+        let mut spread = vec![0.0f64; scene.len()];
+        for (e, length) in scene.edges.iter().zip(&scene.edge_lengths) {
+            e.iter().for_each(|&v| spread[v as usize] = spread[v as usize].max(SPEAKS_FOR * length));
+        }
         let mut memory = Self {
             parts,
+            spread,
             seeds: vec![u32::MAX; scene.samples.len() * parts],
             homes: scene.samples.iter().map(|s| body.nearest_part(s.point(x)) as u32).collect(),
             clear: vec![0.0; scene.len() * parts],
-            watched: vec![Watch::default(); scene.len() * parts + between],
+            watched: vec![Watch::default(); scene.samples.len() * parts],
         };
         memory.give_back_patches(scene);
         memory
@@ -69,7 +81,8 @@ impl Memory {
     }
 
     /// The nearest point of a limb to sample `s`, which is at `y` and so far from its corners, and whether it lies inside
-    /// the limb's own surface; nothing where it is far, or cannot have come as near as `within`. `touching` tells whether it
+    /// the limb's own surface; nothing where it cannot have come as near as `within`; nearer than `keep` it
+    /// presses. `touching` tells whether it
     /// was pressed in the last step, `h` is the length of this one.
     #[inline]
     pub fn look(
@@ -81,6 +94,7 @@ impl Memory {
         y: DVec3,
         from_corners: &[f64; 3],
         touching: bool,
+        keep: f64,
         within: f64,
         h: f64,
     ) -> Option<(Nearest, bool)> {
@@ -89,37 +103,37 @@ impl Memory {
         if !is_vertex && self.between(&scene.samples[s], from_corners, part) > within {
             return None;
         }
-        let watch = match is_vertex {
-            true => Some(s * self.parts + part),
-            false if part == self.home(s) => Some(vertices * self.parts + s - vertices),
-            false => None,
-        };
+        let at = s * self.parts + part;
         let seed = self.seed(s, part);
-        if let (Some(at), Some(seed)) = (watch, seed)
-            && let Some(clear) = self.still_clear(body, at, seed, y, within, h)
+        if let Some(seed) = seed
+            && let Some(clear) =
+                self.still_clear(body, at, seed, y, within + self.spread.get(s).unwrap_or(&0.0), h)
         {
             if is_vertex {
                 self.clear[at] = clear;
             }
             return None;
         }
-        // Vertices look farther: on behalf of the samples between them, and to be left alone longer.
-        let far = if is_vertex { WATCH_M } else { SEARCH_TOUCHING_M };
-        // What is pressed is searched for exactly, or cloth at rest trembles.
-        let stays =
-            watch.zip(seed).filter(|_| !touching).and_then(|(at, seed)| self.stays(body, at, seed, y));
-        let found = stays.or_else(|| body.nearest_on(part, y, far, seed));
-        let outside = found.is_none_or(|(f, _)| (y - f.point).dot(f.normal) > 0.0);
+        let stays = seed.and_then(|seed| {
+            let rests = self.rests(body, at, seed, y, keep);
+            if touching { rests } else { rests.or_else(|| self.stays(body, at, seed, y)) }
+        });
+        let found = stays.or_else(|| body.nearest_on(part, y, f64::INFINITY, seed));
+        // Limbs are open where they are joined: far behind the rim of one is not inside it.
+        let outside = found.is_none_or(|(f, _)| {
+            let off = y - f.point;
+            off.dot(f.normal) > 0.0 || off.length() > 2.0 * SEARCH_TOUCHING_M
+        });
         if is_vertex {
-            let away = found.map_or(far, |f| f.0.point.distance(y));
-            self.clear[s * self.parts + part] = if outside { away } else { 0.0 };
+            let away = found.map_or(f64::INFINITY, |f| f.0.point.distance(y));
+            self.clear[at] = if outside { away } else { 0.0 };
         }
-        if let (Some(at), Some((f, _)), None) = (watch, &found, stays) {
+        if let (Some((f, _)), None) = (&found, stays) {
             let age = if outside { 0.0 } else { f32::INFINITY };
             let offset = (y - f.point).as_vec3();
             self.watched[at] = Watch { weights: f.weights.map(|w| w as f32), offset, age };
         }
-        self.seeds[s * self.parts + part] = found.map_or(u32::MAX, |f| f.0.triangle);
+        self.seeds[at] = found.map_or(u32::MAX, |f| f.0.triangle);
         found
     }
 
@@ -179,6 +193,28 @@ impl Memory {
         let away = then.length();
         let clear = away - moved - f64::from(watch.age) * TURN_RATE * away;
         (clear > within).then_some(clear)
+    }
+
+    /// The surface where a sample lies that has not slid on it since it was last looked for; what is not pressed may have
+    /// gone farther.
+    fn rests(
+        &self,
+        body: &BodySurface,
+        at: usize,
+        seed: u32,
+        y: DVec3,
+        keep: f64,
+    ) -> Option<(Nearest, bool)> {
+        let watch = &self.watched[at];
+        let weights = watch.weights.map(f64::from);
+        let off = y - body.point(seed, weights);
+        let moved = off.distance_squared(watch.offset.as_dvec3());
+        if moved > BESIDE_M * BESIDE_M {
+            return None;
+        }
+        let found = body.material(seed, weights);
+        let pressed = off.dot(found.0.normal) < keep + BESIDE_M;
+        (!pressed || moved < RESTS_M * RESTS_M).then_some(found)
     }
 
     /// The nearest point of a limb to a sample that hardly moved on it since it was last looked for: over the inside of the
