@@ -7,6 +7,10 @@
 //! `unsafe` is what a C border is made of: pointers come from outside, and that they are good for as much as the
 //! documentation asks is the caller's promise, as in any C library. It is confined to this crate, and within it to
 //! reading and writing through those pointers.
+//!
+//! ```
+//! assert_eq!(toile_c::toile_abi_version(), toile_c::TOILE_ABI_VERSION);
+//! ```
 #![allow(unsafe_code)]
 
 mod crowd;

@@ -2,6 +2,7 @@
 
 use crate::ask::BadRequest;
 use crate::driver;
+use crate::output::Overwrite;
 use anyhow::Result;
 use clap::Parser;
 use serde_json::json;
@@ -27,6 +28,8 @@ pub struct Args {
     /// Folder for lab.html: the rows with plots and pictures
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -51,6 +54,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     if let Some(folder) = &args.out {
         std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+        args.overwrite.check(&folder.join("lab.html"), [])?;
     }
     let found = study(&cases)?;
     let failed = found.rows.iter().filter(|r| !r.pass).count();

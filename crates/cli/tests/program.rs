@@ -211,22 +211,21 @@ fn nothing_of_the_users_is_overwritten_without_force() {
     let hero = at("hero.glb");
     assert!(toile(&["convert", "mannequin:female", &hero]).status.success());
     let before = std::fs::read(&hero).unwrap();
-    fn run<'a>(more: &[&'a str]) -> Vec<&'a str> {
-        let animate =
-            ["animate", "--no-drape", "--garment", "skirt:300", "--motion", "walk", "--seconds", "0.1"];
-        [&animate[..], more].concat()
+    let animate = ["animate", "--no-drape", "--garment", "skirt:300", "--motion", "walk", "--seconds", "0.1"];
+    fn with<'a>(animate: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+        [animate, more].concat()
     }
-    refused(&run(&["--body", &hero, "--out", &hero]), &["is the input", "--force"]);
+    refused(&with(&animate, &["--body", &hero, "--out", &hero]), &["is the input", "--force"]);
     assert!(std::fs::read(&hero).unwrap() == before);
     // An OBJ that is not ours would become the partner of a cache.
     std::fs::write(at("walk.obj"), "v 0 0 0\n").unwrap();
-    refused(&run(&["--out", &at("walk.pc2")]), &["walk.obj", "not written by Toile", "--force"]);
+    refused(&with(&animate, &["--out", &at("walk.pc2")]), &["walk.obj", "not written by Toile", "--force"]);
     assert!(!dir.join("walk.pc2").exists());
-    assert!(toile(&run(&["--out", &at("walk.pc2"), "--force"])).status.success());
+    assert!(toile(&with(&animate, &["--out", &at("walk.pc2"), "--force"])).status.success());
     // What Toile wrote may be written again, in every format.
     for name in ["walk.pc2", "walk.abc", "walk.usda", "walk.glb", "frames.obj"] {
         for _ in 0..2 {
-            let out = toile(&run(&["--out", &at(name)]));
+            let out = toile(&with(&animate, &["--out", &at(name)]));
             assert!(out.status.success(), "{name}: {}", text(&out.stderr));
         }
     }

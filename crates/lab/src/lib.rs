@@ -1,6 +1,12 @@
 //! The physical laboratory: cases with known answers, and scenes that end in a check.
 //!
 //! [`CASES`] is the list; [`all`] runs it and hands back rows: what we get, what is right, how far off we may be.
+//!
+//! ```
+//! let found = toile_lab::study(|case| case.name == "membrane patch")?;
+//! assert!(found.rows.iter().all(|row| row.pass));
+//! # Ok::<(), toile_simulate::Error>(())
+//! ```
 
 mod bending;
 pub mod check;

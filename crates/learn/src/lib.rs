@@ -3,6 +3,15 @@
 //! [`train`] follows de Aguiar et al. 2010: PCA of the garment and of the body in the canonical frame, then
 //! one least-squares fit of the latent motion; it always ends with a certificate that the loader can check.
 //! [`evaluate()`] scores a model by free runs through the very code that ships.
+//!
+//! ```
+//! use toile_assets::{Take, builtin};
+//! let body = builtin::body("mannequin:female")?;
+//! // Takes come from `toile_simulate::record`; without any there is nothing to learn from, and that is said.
+//! let takes: Vec<Take> = Vec::new();
+//! assert!(toile_learn::train(&body, &takes, &toile_learn::Settings::default()).is_err());
+//! # Ok::<(), toile_assets::Error>(())
+//! ```
 
 mod assemble;
 mod baseline;

@@ -3,6 +3,13 @@
 //! A [`Model`] is a handful of matrices with a certificate that the reader checks from the numbers themselves. Here
 //! are also the few types its arithmetic names: where a wearer stands ([`RootFrame`]) and how a garment hangs on
 //! bones ([`Skin`], [`Attachment`]).
+//!
+//! ```
+//! use toile_model::Model;
+//! // Whatever the bytes are, they are read or refused with their faults; nothing panics.
+//! let refused = Model::from_bytes(b"something else").unwrap_err();
+//! assert!(!refused.to_string().is_empty());
+//! ```
 
 mod attachment;
 mod correction;

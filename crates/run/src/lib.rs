@@ -3,6 +3,15 @@
 //! This crate is what a game links: no clock, no window, few dependencies. [`Model::read`] loads a garment. A [`Crowd`] takes the bone matrices of many
 //! wearers and gives world-space vertices, the same bits on any number of threads and any instruction set. A
 //! [`Stable`] is a crowd of one behind [`Tier`], the trait that every way of moving a garment has.
+//!
+//! ```
+//! use toile_run::{Crowd, CrowdSettings};
+//! // `Model::read("dress.toile")?` and `crowd.add_model(model, 100)?` come in between.
+//! let mut crowd = Crowd::new(CrowdSettings::default());
+//! assert_eq!(crowd.step(1.0 / 60.0)?.stepped, 0);
+//! crowd.draw();
+//! # Ok::<(), toile_run::Error>(())
+//! ```
 
 mod angle;
 mod clock;

@@ -197,6 +197,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_front_of_someone_turned_round_is_their_back() {
+        assert_eq!(View::Front.turned(180.0).angles(), View::Back.angles());
+        assert_eq!(View::Angle { azimuth: 10.0, elevation: 3.0 }.turned(-10.0).angles(), (0.0, 3.0));
+    }
+
+    #[test]
     fn framing_keeps_every_corner_inside_and_one_near_the_border() {
         let (lo, hi) = (Vec3::new(-0.5, 0.0, -0.2), Vec3::new(0.6, 1.7, 0.3));
         for view in [View::Front, View::Side, View::Back, View::ThreeQuarter] {

@@ -3,6 +3,21 @@
 //! [`World`] owns a [`Scene`] (what does not change), a [`State`] (what does), [`Settings`] and scratch memory;
 //! [`World::step`] moves the body to new bones and the cloth with it. [`drape`] dresses a body, [`record`]
 //! simulates a clip into a [`toile_assets::Take`].
+//!
+//! ```
+//! use toile_assets::{Mesh, builtin};
+//! use toile_simulate::{Scene, Settings, World};
+//! // Two triangles of cotton fall for a tenth of a second.
+//! let corners = [[0.0, 1.0, 0.0], [0.1, 1.0, 0.0], [0.0, 1.0, 0.1], [0.1, 1.0, 0.1]].map(glam::Vec3::from);
+//! let mesh = Mesh { positions: corners.to_vec(), triangles: vec![[0, 2, 1], [1, 2, 3]], uvs: vec![] };
+//! let scene = Scene::from_mesh(&mesh, &builtin::fabric("cotton")?, &Settings::default())?;
+//! let mut world = World::new(scene, corners.map(|p| p.as_dvec3()).to_vec(), Settings::default())?;
+//! for _ in 0..6 {
+//!     world.step(&[], 1.0 / 60.0)?;
+//! }
+//! assert!((0.93..0.97).contains(&world.state.x[0].y));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod clip;
 pub mod contact;
