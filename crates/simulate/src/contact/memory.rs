@@ -42,10 +42,8 @@ const STAYS_M: f64 = 5e-4;
 const STAYS_SHARE: f64 = 0.25;
 const STAYS_SECS: f32 = 0.1;
 /// A pressed sample that moved less on a limb than this, m, lies on the same point of it still: on a wrist that is a
-/// micrometre or two of depth, a few pascals. Pressed cloth that is found over another point each step trembles.
-const RESTS_M: f64 = 3e-4;
-/// One that is not pressed may have moved farther: it is only to be known that it is near.
-const BESIDE_M: f64 = 1.5e-3;
+/// fraction of a micrometre of depth. (What is not yet pressed is searched for: a plane 1 mm away from it is 50 µm off.) Pressed cloth that is found over another point each step trembles.
+const RESTS_M: f64 = 1e-4;
 /// Samples that a vertex speaks for are this share of an edge away.
 const SPEAKS_FOR: f64 = 0.55;
 
@@ -81,8 +79,7 @@ impl Memory {
     }
 
     /// The nearest point of a limb to sample `s`, which is at `y` and so far from its corners, and whether it lies inside
-    /// the limb's own surface; nothing where it cannot have come as near as `within`; nearer than `keep` it
-    /// presses. `touching` tells whether it
+    /// the limb's own surface; nothing where it cannot have come as near as `within`. `touching` tells whether it
     /// was pressed in the last step, `h` is the length of this one.
     #[inline]
     pub fn look(
@@ -94,7 +91,6 @@ impl Memory {
         y: DVec3,
         from_corners: &[f64; 3],
         touching: bool,
-        keep: f64,
         within: f64,
         h: f64,
     ) -> Option<(Nearest, bool)> {
@@ -114,9 +110,9 @@ impl Memory {
             }
             return None;
         }
-        let stays = seed.and_then(|seed| {
-            let rests = self.rests(body, at, seed, y, keep);
-            if touching { rests } else { rests.or_else(|| self.stays(body, at, seed, y)) }
+        let stays = seed.and_then(|seed| match touching {
+            true => self.rests(body, at, seed, y),
+            false => self.stays(body, at, seed, y),
         });
         let found = stays.or_else(|| body.nearest_on(part, y, f64::INFINITY, seed));
         // Limbs are open where they are joined: far behind the rim of one is not inside it.
@@ -195,26 +191,12 @@ impl Memory {
         (clear > within).then_some(clear)
     }
 
-    /// The surface where a sample lies that has not slid on it since it was last looked for; what is not pressed may have
-    /// gone farther.
-    fn rests(
-        &self,
-        body: &BodySurface,
-        at: usize,
-        seed: u32,
-        y: DVec3,
-        keep: f64,
-    ) -> Option<(Nearest, bool)> {
+    /// The surface where a sample lies that has not slid on it since it was last looked for.
+    fn rests(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<(Nearest, bool)> {
         let watch = &self.watched[at];
         let weights = watch.weights.map(f64::from);
-        let off = y - body.point(seed, weights);
-        let moved = off.distance_squared(watch.offset.as_dvec3());
-        if moved > BESIDE_M * BESIDE_M {
-            return None;
-        }
-        let found = body.material(seed, weights);
-        let pressed = off.dot(found.0.normal) < keep + BESIDE_M;
-        (!pressed || moved < RESTS_M * RESTS_M).then_some(found)
+        let moved = (y - body.point(seed, weights)).distance_squared(watch.offset.as_dvec3());
+        (moved < RESTS_M * RESTS_M).then(|| body.material(seed, weights))
     }
 
     /// The nearest point of a limb to a sample that hardly moved on it since it was last looked for: over the inside of the

@@ -250,8 +250,7 @@ impl SurfaceContacts {
         for k in 0..self.memory.parts {
             // The sample's own limb first.
             let part = if k == 0 { home } else { k - usize::from(k <= home) };
-            let seen =
-                self.memory.look(now.scene, body, s, part, y, &from_corners, touching, keep, within, now.h);
+            let seen = self.memory.look(now.scene, body, s, part, y, &from_corners, touching, within, now.h);
             let Some((found, inside)) = seen else { continue };
             let gap = (y - found.point).dot(found.normal);
             let motion = body.motion(&found);
