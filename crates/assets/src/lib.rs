@@ -19,14 +19,17 @@ mod attachment;
 mod body;
 mod error;
 mod fabric;
+mod fingerprint;
 mod garment;
 mod humanoid;
 mod motion;
 mod pace;
 mod penetration;
+mod provenance;
 mod root;
 mod skeleton;
 mod take;
+mod verdict;
 
 #[cfg(feature = "io")]
 pub mod axes;
@@ -45,11 +48,15 @@ pub use attachment::{AttachmentSettings, attach, skirt_share};
 pub use body::Body;
 pub use error::{Error, FileError, Problem, Result};
 pub use fabric::Fabric;
+pub use fingerprint::{Fingerprint, Ink};
 pub use garment::{Garment, MaterialPart, Panel, Pin, PinTarget, RestSource, Seam};
 pub use humanoid::{Humanoid, Role};
 pub use motion::Motion;
 pub use pace::Pace;
 pub use penetration::{Penetration, PosedBody};
+pub use provenance::{Conditions, Lineage, Provenance};
+#[cfg(feature = "io")]
+pub use read::take::TakeHead;
 pub use root::RootTrack;
 pub use skeleton::{Joint, Pose, Skeleton, Transform};
 pub use take::{FrameReport, Take};
@@ -60,3 +67,4 @@ pub use toile_geometry::{
 pub use toile_model::{
     Attachment, Certificate, Correction, HipLine, InputSet, Model, ModelKind, RootFrame, RootTracker, Skin,
 };
+pub use verdict::{MOST_DEPTH_MM, MOST_STRAIN, Verdict, Worst};

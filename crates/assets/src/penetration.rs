@@ -4,9 +4,9 @@
 //! skinned bodies do in the armpit, cloth cannot be on the right side of all of it: within 5 cm of such places nothing
 //! is counted, and how much that was is said beside the figure.
 
-use crate::{Body, Mesh, TriangleTree, self_crossings};
+use crate::{Body, Mesh, TriangleTree};
 use glam::{Affine3A, Vec3};
-use std::sync::OnceLock;
+use toile_geometry::passes_through;
 
 /// Skin and cloth are both faceted; what is inside by less counts as outside, m.
 const SKIN_M: f32 = 0.001;
@@ -19,8 +19,6 @@ const REACH_M: f32 = 0.4;
 pub struct PosedBody {
     mesh: Mesh,
     tree: TriangleTree,
-    /// Where it crosses itself; looked for when the first vertex is found inside.
-    crossings: OnceLock<Vec<Vec3>>,
 }
 
 impl PosedBody {
@@ -29,14 +27,13 @@ impl PosedBody {
         let positions = body.skinned_positions(bones);
         let tree = TriangleTree::new(&positions, &body.mesh.triangles);
         let mesh = Mesh { positions, triangles: body.mesh.triangles.clone(), uvs: Vec::new() };
-        Self { mesh, tree, crossings: OnceLock::new() }
+        Self { mesh, tree }
     }
 
     /// Takes the same body into another pose, which is cheaper than beginning anew.
     pub fn repose(&mut self, body: &Body, bones: &[Affine3A]) {
         self.mesh.positions = body.skinned_positions(bones);
         self.tree.refit(&self.mesh.positions);
-        self.crossings = OnceLock::new();
     }
 
     /// How far a point is under the skin; `None` outside.
@@ -48,13 +45,28 @@ impl PosedBody {
         (behind && near.distance_m > SKIN_M && self.tree.is_inside(p)).then_some(near.distance_m)
     }
 
-    /// Whether the body crosses itself near a point.
-    fn excludes(&self, p: Vec3) -> bool {
-        let places = self.crossings.get_or_init(|| {
-            let at = |v: u32| self.mesh.positions[v as usize];
-            self_crossings(&self.mesh).iter().map(|c| 0.5 * (at(c.edge[0]) + at(c.edge[1]))).collect()
+    /// Whether the body crosses itself within 5 cm of a point: the middle of an edge that passes through the body is there.
+    /// Only edges about the point are looked at, since all of a body's take longer than simulating a frame.
+    pub fn crosses_itself_near(&self, p: Vec3) -> bool {
+        let Mesh { positions, triangles, .. } = &self.mesh;
+        let reach = Vec3::splat(EXCLUDED_M);
+        let mut found = false;
+        self.tree.for_each_in_box(p - reach, p + reach, |t| {
+            let corners = triangles[t as usize];
+            for k in 0..3 {
+                let edge = [corners[k], corners[(k + 1) % 3]];
+                let [a, b] = edge.map(|v| positions[v as usize]);
+                if found || (0.5 * (a + b)).distance_squared(p) >= EXCLUDED_M * EXCLUDED_M {
+                    continue;
+                }
+                self.tree.for_each_in_box(a.min(b), a.max(b), |other| {
+                    let other = triangles[other as usize];
+                    let apart = !other.iter().any(|v| edge.contains(v));
+                    found |= apart && passes_through(a, b, other.map(|v| positions[v as usize]));
+                });
+            }
         });
-        places.iter().any(|c| c.distance_squared(p) < EXCLUDED_M * EXCLUDED_M)
+        found
     }
 }
 
@@ -73,7 +85,7 @@ impl Penetration {
         for p in cloth {
             self.looked += 1;
             let Some(depth_m) = body.depth_m(*p) else { continue };
-            if body.excludes(*p) {
+            if body.crosses_itself_near(*p) {
                 self.excluded += 1;
             } else {
                 self.inside += 1;
@@ -129,6 +141,24 @@ mod tests {
         );
         let half = look(&[at(-0.01), at(0.005)].concat());
         assert!((49.0..51.0).contains(&half.percent()), "{half:?}");
+    }
+
+    #[test]
+    fn what_lies_where_the_body_crosses_itself_is_left_out() {
+        let body = builtin::body("mannequin:female").unwrap();
+        // One leg brought into the other.
+        let mut pose = body.skeleton.rest_pose();
+        let thigh = body.humanoid().joint(crate::Role::LeftUpperLeg).unwrap();
+        pose.locals[thigh].rotation = glam::Quat::from_rotation_z(-0.35) * pose.locals[thigh].rotation;
+        let posed = PosedBody::new(&body, &body.bones(&pose));
+        let all = crate::self_crossings(&posed.mesh);
+        assert!(!all.is_empty(), "the legs cross");
+        let at = |v: u32| posed.mesh.positions[v as usize];
+        let places: Vec<Vec3> = all.iter().map(|c| 0.5 * (at(c.edge[0]) + at(c.edge[1]))).collect();
+        for p in posed.mesh.positions.iter().step_by(5) {
+            let near = places.iter().any(|c| c.distance(*p) < EXCLUDED_M);
+            assert_eq!(posed.crosses_itself_near(*p), near, "{p}");
+        }
     }
 
     fn body_centre(body: &Body) -> Vec3 {

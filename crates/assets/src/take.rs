@@ -1,6 +1,6 @@
 //! A recorded simulation of one clip.
 
-use crate::RootFrame;
+use crate::{Provenance, RootFrame, Verdict};
 use glam::{Affine3A, Vec3};
 
 /// What a recorded frame cost and how far it was from ideal.
@@ -44,6 +44,10 @@ pub struct Take {
     pub draped: Vec<Vec3>,
     /// Frame at which the motion was frozen, for stop takes.
     pub stop_frame: Option<usize>,
+    /// Whether it is true, and how nearly; `None` where nobody looked.
+    pub verdict: Option<Verdict>,
+    /// What it was made from; `None` where that was not kept.
+    pub provenance: Option<Provenance>,
     /// Names of body, garment and fabric, settings, seed and versions, for reports.
     pub notes: Vec<(String, String)>,
 }

@@ -66,6 +66,8 @@ fn small_take() -> Take {
         reports: vec![FrameReport::default(); 2],
         draped: vec![],
         stop_frame: None,
+        verdict: None,
+        provenance: None,
         notes: vec![],
     }
 }

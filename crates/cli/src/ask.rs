@@ -149,6 +149,28 @@ pub fn paced(name: &str, pacing: &Pacing) -> Result<Vec<Motion>> {
     raw_motions(name)?.into_iter().map(|motion| pacing.apply(motion, is_file(name))).collect()
 }
 
+/// What a name stands for: the BVH files of a folder in the order of their names, else itself.
+pub fn motion_items(name: &str) -> Result<Vec<String>> {
+    let path = Path::new(name);
+    if !path.is_dir() {
+        return Ok(vec![name.to_string()]);
+    }
+    let mut files: Vec<PathBuf> = std::fs::read_dir(path)
+        .map_err(|e| Error::io(path, e))?
+        .filter_map(|e| Some(e.ok()?.path()))
+        .filter(|p| p.extension().is_some_and(|x| x.eq_ignore_ascii_case("bvh")))
+        .collect();
+    files.sort();
+    if files.is_empty() {
+        let or = match builtin::motions::set(name) {
+            Some(_) => "; the built-in set of that name can be had where no such folder is",
+            None => "",
+        };
+        return Err(BadRequest(format!("{name}: the folder holds no .bvh files{or}")).into());
+    }
+    Ok(files.iter().map(|f| f.display().to_string()).collect())
+}
+
 /// Motions on the skeleton they come with.
 pub fn raw_motions(name: &str) -> Result<Vec<Motion>> {
     let path = Path::new(name);
@@ -158,24 +180,11 @@ pub fn raw_motions(name: &str) -> Result<Vec<Motion>> {
         return Ok(made.collect::<Result<_, _>>()?);
     }
     if path.is_dir() {
-        let mut files: Vec<PathBuf> = std::fs::read_dir(path)
-            .map_err(|e| Error::io(path, e))?
-            .filter_map(|e| Some(e.ok()?.path()))
-            .filter(|p| p.extension().is_some_and(|x| x.eq_ignore_ascii_case("bvh")))
+        let files = motion_items(name)?;
+        return files
+            .iter()
+            .map(|file| Ok(say(file, read::bvh::read_motion(Path::new(file), None)?)))
             .collect();
-        files.sort();
-        if files.is_empty() {
-            let or = match builtin::motions::set(name) {
-                Some(_) => "; the built-in set of that name can be had where no such folder is",
-                None => "",
-            };
-            return Err(BadRequest(format!("{name}: the folder holds no .bvh files{or}")).into());
-        }
-        let mut all = Vec::new();
-        for file in files {
-            all.push(say(&file.display().to_string(), read::bvh::read_motion(&file, None)?));
-        }
-        return Ok(all);
     }
     if !is_file(name) {
         let mannequin = builtin::body("mannequin:female")?;

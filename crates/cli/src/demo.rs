@@ -197,12 +197,13 @@ fn simulate(
             stops: plan.stops[usize::from(unseen)],
             out: &out.join("takes").join(name),
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
+            shard: None,
         };
         let outcome = job.simulate(&plan.motions(unseen, &body.skeleton)?)?;
         if let Some((clip, why)) = outcome.failed.first() {
             anyhow::bail!("simulating {clip}: {why}");
         }
-        Ok(outcome.takes.into_iter().map(|(_, take)| take).collect())
+        Ok(outcome.true_takes())
     };
     Ok([batch(false, "train")?, batch(true, "test")?])
 }

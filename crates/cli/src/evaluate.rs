@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toile_assets::read::garment::RestChoice;
-use toile_assets::{Attachment, AttachmentSettings, Body, Garment, Model, Take, attach};
+use toile_assets::{Attachment, AttachmentSettings, Body, Garment, Lineage, Model, Take, attach};
 use toile_learn::{Evaluation, SettlingSummary};
 
 /// Score a model against takes it has not seen
@@ -37,6 +37,9 @@ pub struct Args {
     /// Limits that decide between pass and fail: a TOML file with tables `max` and `min` of the keys that --json prints
     #[arg(long)]
     gate: Option<PathBuf>,
+    /// Score clips that the model was learned from, too: how well it fits, not how well it foretells
+    #[arg(long)]
+    seen: bool,
     /// A page with film, plots and all figures
     #[arg(long)]
     report: Option<PathBuf>,
@@ -76,6 +79,7 @@ pub fn run(args: &Args) -> Result<()> {
             ));
         }
     }
+    faults.extend(not_its_takes(&model, &body, &takes, args.seen));
     if body.skeleton.len() != model.joints {
         faults.push(format!(
             "body `{}` has {} joints, the model {}",
@@ -148,6 +152,34 @@ pub fn run(args: &Args) -> Result<()> {
         anyhow::bail!("the gate is not passed:\n{}", failed.join("\n"));
     }
     Ok(())
+}
+
+/// Another body or garment than the model's, and clips it was learned from.
+fn not_its_takes(model: &Model, body: &Body, takes: &[Take], seen: bool) -> Vec<String> {
+    let lineage = Lineage::from_notes(&model.notes);
+    let mut faults = Vec::new();
+    if lineage.as_ref().is_some_and(|l| l.body != body.fingerprint()) {
+        faults.push(format!("the model was not learned on body `{}`: name its own with --body", body.name));
+    }
+    for (take, made) in takes.iter().filter_map(|t| Some((t, t.provenance?))) {
+        faults.extend(made.wrong_body(body).map(|why| format!("take `{}`: {why}", take.clip)));
+        let Some(lineage) = &lineage else { continue };
+        let known = if seen { None } else { lineage.knows(made.clip) };
+        if let Some(name) = known {
+            faults.push(format!(
+                "take `{}`: the model was learned from this clip (there `{name}`); give takes it has not seen, or --seen",
+                take.clip
+            ));
+        }
+        for (what, differs) in
+            [("garment", lineage.garment != made.garment), ("fabric", lineage.fabric != made.fabric)]
+        {
+            if differs {
+                faults.push(format!("take `{}` was made with another {what} than the model's", take.clip));
+            }
+        }
+    }
+    faults
 }
 
 /// Limits on what an evaluation may say.

@@ -1,5 +1,7 @@
 //! `toile inspect`: what is in a file, and what is wrong with it.
 
+mod refusals;
+
 use crate::ask::{self, BadRequest, ending, is_file};
 use anyhow::Result;
 use clap::Parser;
@@ -13,11 +15,16 @@ use toile_assets::{Body, Garment, Humanoid, Model, Motion, Pace, Problem, RootTr
 /// Say what is in a character, garment, motion, take or model, and what is wrong with it
 #[derive(Parser)]
 #[command(after_help = "Examples:\n  toile inspect --list\n  toile inspect hero.glb walk.bvh dress.obj\n  \
-    toile inspect dress:3410 --json\n  toile inspect 'hero.glb#Shirt'\n  toile inspect dress.toile")]
+    toile inspect dress:3410 --json\n  toile inspect 'hero.glb#Shirt'\n  toile inspect dress.toile\n  \
+    toile inspect mocap/*.bvh shirt.obj --body hero.glb")]
 pub struct Args {
     /// Files (`hero.glb#Shirt` for a part of one) or built-in names
     #[arg(required_unless_present = "list")]
     files: Vec<String>,
+    /// The body that motions and garments are meant for: what simulate would refuse on it is said; motions are tried on the
+    /// mannequin when it is not given
+    #[arg(long)]
+    body: Option<String>,
     /// Name every built-in asset
     #[arg(long)]
     list: bool,
@@ -30,8 +37,9 @@ pub fn run(args: &Args) -> Result<()> {
     if args.list {
         list(args.json);
     }
+    let wearer = args.body.as_deref().map(|name| ask::body(name, None)).transpose()?;
     for name in &args.files {
-        let (value, text) = look(name)?;
+        let (value, text) = look(name, wearer.as_ref())?;
         if args.json { println!("{value}") } else { print!("{text}") }
     }
     Ok(())
@@ -56,20 +64,20 @@ fn list(as_json: bool) {
 }
 
 /// What the program says about one thing, for machines and for people.
-fn look(name: &str) -> Result<(Value, String)> {
+fn look(name: &str, wearer: Option<&Body>) -> Result<(Value, String)> {
     if !is_file(name) {
-        return built_in(name);
+        return built_in(name, wearer);
     }
     let (file, select) = ask::part(name, None);
     let path = Path::new(file);
     Ok(match ending(file).as_str() {
-        "glb" | "gltf" | "vrm" if select.is_some() => gltf_part(name, path, select)?,
-        "glb" | "gltf" | "vrm" => gltf(name)?,
-        "obj" => garment(name, read_garment(path, RestChoice::Auto, select)?),
+        "glb" | "gltf" | "vrm" if select.is_some() => gltf_part(name, path, select, wearer)?,
+        "glb" | "gltf" | "vrm" => gltf(name, wearer)?,
+        "obj" => garment(name, read_garment(path, RestChoice::Auto, select)?, wearer),
         _ if select.is_some() => {
             return Err(BadRequest(format!("{name}: only glTF and OBJ files have parts")).into());
         }
-        "bvh" => motion(name, read::bvh::read_motion(path, None)?),
+        "bvh" => motion(name, read::bvh::read_motion(path, None)?, wearer)?,
         "take" => take(name, &crate::resume::read_take(path)?),
         "toile" => model(name, &Model::read(path)?),
         "toml" => {
@@ -85,21 +93,24 @@ fn look(name: &str) -> Result<(Value, String)> {
     })
 }
 
-fn built_in(name: &str) -> Result<(Value, String)> {
+fn built_in(name: &str, wearer: Option<&Body>) -> Result<(Value, String)> {
     if let Some(clips) = builtin::motions::set(name) {
         return motion_set(name, &clips);
     }
     if name.contains('/') {
         let skeleton = builtin::body("mannequin:female")?.skeleton;
-        return Ok(motion(name, Loaded::clean(builtin::motion(name, &skeleton)?)));
+        return motion(name, Loaded::clean(builtin::motion(name, &skeleton)?), wearer);
     }
     let family = name.split(':').next().unwrap_or(name);
     let kind = builtin::list().iter().find(|e| e.name.split(':').next() == Some(family)).map(|e| e.kind);
-    let mannequin = || builtin::body("mannequin:female");
+    let cut_for = || wearer.cloned().map_or_else(|| builtin::body("mannequin:female"), Ok);
     Ok(match kind {
         Some("body") => body(name, Loaded::clean(builtin::body(name)?)),
-        Some("garment") => garment(name, Loaded::clean(builtin::garment(name, &mannequin()?)?)),
-        Some("motion") => motion(name, Loaded::clean(builtin::motion(name, &mannequin()?.skeleton)?)),
+        Some("garment") => garment(name, Loaded::clean(builtin::garment(name, &cut_for()?)?), wearer),
+        Some("motion") => {
+            let mannequin = builtin::body("mannequin:female")?;
+            motion(name, Loaded::clean(builtin::motion(name, &mannequin.skeleton)?), wearer)?
+        }
         Some("fabric") => {
             let fabric = builtin::fabric(name)?;
             (json!({"kind": "fabric", "name": fabric.name}), format!("{name}: {fabric:#?}\n"))
@@ -127,12 +138,12 @@ fn motion_set(name: &str, clips: &[String]) -> Result<(Value, String)> {
     Ok((value, format!("{name}: {} motions, {:.1} minutes\n{text}", clips.len(), total / 60.0)))
 }
 
-fn gltf(name: &str) -> Result<(Value, String)> {
+fn gltf(name: &str, wearer: Option<&Body>) -> Result<(Value, String)> {
     let path = Path::new(name);
     let contents = read::gltf::contents(path)?;
     let summary = contents_text(&contents);
     let (mut value, mut text) = if contents.skins.is_empty() {
-        garment(name, read_garment(path, RestChoice::Auto, None)?)
+        garment(name, read_garment(path, RestChoice::Auto, None)?, wearer)
     } else {
         body(name, read::gltf::read_body(path, None)?)
     };
@@ -146,8 +157,13 @@ fn gltf(name: &str) -> Result<(Value, String)> {
 }
 
 /// `hero.glb#Shirt`: what it would be worn as, and whether it could be a body.
-fn gltf_part(name: &str, path: &Path, select: Option<&str>) -> Result<(Value, String)> {
-    let (mut value, mut text) = garment(name, read_garment(path, RestChoice::Auto, select)?);
+fn gltf_part(
+    name: &str,
+    path: &Path,
+    select: Option<&str>,
+    wearer: Option<&Body>,
+) -> Result<(Value, String)> {
+    let (mut value, mut text) = garment(name, read_garment(path, RestChoice::Auto, select)?, wearer);
     if let Ok(loaded) = read::gltf::read_body(path, select) {
         let (as_body, said) = body("  as a body", loaded);
         value["as_body"] = as_body;
@@ -169,7 +185,8 @@ fn contents_text(c: &Contents) -> String {
     text
 }
 
-fn body(name: &str, loaded: Loaded<Body>) -> (Value, String) {
+fn body(name: &str, mut loaded: Loaded<Body>) -> (Value, String) {
+    loaded.problems.extend(refusals::of_body(&loaded.value));
     let b = &loaded.value;
     let (lo, hi) = b.mesh.bounds();
     let humanoid = Humanoid::of(&b.skeleton);
@@ -200,7 +217,8 @@ fn body(name: &str, loaded: Loaded<Body>) -> (Value, String) {
     (value, text)
 }
 
-fn garment(name: &str, loaded: Loaded<Garment>) -> (Value, String) {
+fn garment(name: &str, mut loaded: Loaded<Garment>, wearer: Option<&Body>) -> (Value, String) {
+    loaded.problems.extend(wearer.map(|b| refusals::of_garment(&loaded.value, b)).unwrap_or_default());
     let g = &loaded.value;
     let pins: Vec<Value> =
         g.pins.iter().map(|p| json!({"name": p.name, "vertices": p.vertices.len()})).collect();
@@ -232,7 +250,7 @@ fn garment(name: &str, loaded: Loaded<Garment>) -> (Value, String) {
     (value, text)
 }
 
-fn motion(name: &str, loaded: Loaded<Motion>) -> (Value, String) {
+fn motion(name: &str, loaded: Loaded<Motion>, wearer: Option<&Body>) -> Result<(Value, String)> {
     let m = &loaded.value;
     let humanoid = Humanoid::of(&m.skeleton);
     let track = RootTrack::new(&m.skeleton, &m.poses);
@@ -244,6 +262,10 @@ fn motion(name: &str, loaded: Loaded<Motion>) -> (Value, String) {
     if let Some(complaint) = pace.complaint(m.fps) {
         problems.push(Problem::new(complaint, m.len(), "give the right one with --fps, or cut with --trim"));
     }
+    problems.extend(match wearer {
+        Some(body) => refusals::of_motion(m, body),
+        None => refusals::of_motion(m, &builtin::body("mannequin:female")?),
+    });
     let travel: f64 =
         track.frames.windows(2).map(|w| (w[1].position - w[0].position).with_y(0.0).length()).sum();
     let turn = (track.frames[track.frames.len() - 1].heading - track.frames[0].heading).to_degrees();
@@ -265,18 +287,21 @@ fn motion(name: &str, loaded: Loaded<Motion>) -> (Value, String) {
         remarks(&problems, &loaded.notes),
         humanoid.table(&m.skeleton),
     );
-    (value, text)
+    Ok((value, text))
 }
 
 fn take(name: &str, t: &Take) -> (Value, String) {
     let mut ms: Vec<f32> = t.reports.iter().map(|r| r.ms).collect();
     ms.sort_by(f32::total_cmp);
     let median = ms[ms.len() / 2];
-    let deepest = t.reports.iter().map(|r| r.deepest_mm).fold(0.0, f32::max);
+    let judged = t.verdict.unwrap_or_default();
+    let deepest = judged.depth_mm.value;
     let value = json!({
         "kind": "take", "clip": t.clip, "vertices": t.vertices, "triangles": t.triangles.len(),
         "joints": t.joints, "frames": t.len(), "fps": t.fps, "stop_frame": t.stop_frame,
-        "ms_per_frame_median": median, "deepest_mm": deepest, "notes": t.notes, "problems": [],
+        "ms_per_frame_median": median, "max_stretch_percent": 100.0 * judged.strain.value, "deepest_mm": deepest, "crossings": judged.crossings.value as u32,
+        "true": t.verdict.map(|v| v.is_true()), "faults": judged.faults(), "provenance": t.provenance,
+        "notes": t.notes, "problems": [],
     });
     let mut text = format!(
         "{name}: take of `{}`, {} frames at {} fps, {} vertices, median {median:.1} ms a frame, deepest {deepest:.2} mm\n",
@@ -285,6 +310,17 @@ fn take(name: &str, t: &Take) -> (Value, String) {
         t.fps,
         t.vertices
     );
+    match t.verdict {
+        None => text.push_str("  not judged: made before takes carried a verdict\n"),
+        Some(v) if v.is_true() => text.push_str("  true\n"),
+        Some(v) => v.faults().iter().for_each(|f| text.push_str(&format!("  UNTRUE: {f}\n"))),
+    }
+    if let Some(p) = t.provenance {
+        text.push_str(&format!(
+            "  fingerprints: body {}, garment {}, fabric {}, solver {}, clip {}\n",
+            p.body, p.garment, p.fabric, p.solver, p.clip
+        ));
+    }
     for (key, note) in &t.notes {
         text.push_str(&format!("  {key}: {note}\n"));
     }

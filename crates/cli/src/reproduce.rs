@@ -163,6 +163,7 @@ impl Wardrobe<'_> {
             stops,
             out: &out,
             jobs: self.jobs,
+            shard: None,
         };
         let outcome = job.simulate(&motions).with_context(|| format!("simulating {garment}"))?;
         for (clip, why) in &outcome.failed {
@@ -171,6 +172,6 @@ impl Wardrobe<'_> {
         if outcome.takes.is_empty() {
             return Err(BadRequest(format!("none of the clips for {folder} could be simulated")).into());
         }
-        Ok(outcome.takes.into_iter().map(|(_, take)| take).collect())
+        Ok(outcome.true_takes())
     }
 }

@@ -1,5 +1,6 @@
 //! What lets a run go on where it was stopped: which takes are finished, what they cost, what to sweep away.
 
+use crate::simulate::Shard;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -58,16 +59,22 @@ pub struct Timings {
 
 impl Timings {
     /// Those of a folder of takes; none where there is no file or it is damaged.
-    pub fn open(folder: &Path) -> Self {
-        let path = folder.join("timings.json");
-        let read = || serde_json::from_slice::<Value>(&std::fs::read(&path).ok()?).ok();
+    /// A shard writes into a file of its own, so that machines do not write over each other's.
+    pub fn open(folder: &Path, shard: Option<Shard>) -> Self {
+        let own = shard.map_or_else(|| "timings.json".to_string(), |s| format!("timings.{s}.json"));
+        let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(|e| Some(e.ok()?.path()));
+        let mut files: Vec<PathBuf> = entries.filter(|p| is_timings(&name(p))).collect();
+        // Its own last: what it knows itself counts.
+        files.sort_by_key(|p| (name(p) == own, name(p)));
         let mut ms = BTreeMap::new();
-        for (take, list) in read().as_ref().and_then(|v| v["ms"].as_object()).into_iter().flatten() {
-            let list: Vec<f32> =
-                list.as_array().into_iter().flatten().filter_map(Value::as_f64).map(|x| x as f32).collect();
-            ms.insert(take.clone(), list);
+        for file in files {
+            let read = || serde_json::from_slice::<Value>(&std::fs::read(&file).ok()?).ok();
+            for (take, list) in read().as_ref().and_then(|v| v["ms"].as_object()).into_iter().flatten() {
+                let list = list.as_array().into_iter().flatten().filter_map(Value::as_f64);
+                ms.insert(take.clone(), list.map(|x| x as f32).collect::<Vec<f32>>());
+            }
         }
-        Self { path, ms: Mutex::new(ms) }
+        Self { path: folder.join(own), ms: Mutex::new(ms) }
     }
 
     /// Writes a take without its clock, and the clock beside it.
@@ -92,22 +99,31 @@ impl Timings {
 /// A take with what its frames cost, where that is known.
 pub fn read_take(path: &Path) -> Result<Take> {
     let mut take = Take::read(path)?;
-    Timings::open(path.parent().unwrap_or(Path::new(""))).restore(path, &mut take);
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Timings::open(folder, None).restore(path, &mut take);
     Ok(take)
 }
 
-fn name(path: &Path) -> String {
+fn is_timings(file: &str) -> bool {
+    file.strip_prefix("timings.").is_some_and(|rest| rest.ends_with("json"))
+}
+
+/// The last part of a path.
+pub fn name(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned())
 }
 
-/// Removes what killed runs left half written. A file in the making carries the number of its process; where
-/// that can be looked up, files of processes that still run are left alone.
-pub fn sweep(folder: &Path) {
+/// Removes what killed runs left half written of the files that are `own`. A file in the making carries the number of its
+/// process; where that can be looked up, files of processes that still run are left alone.
+pub fn sweep(folder: &Path, own: impl Fn(&str) -> bool) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for path in entries.filter_map(|e| Some(e.ok()?.path())) {
         let name = name(&path);
         let Some(process) = name.strip_suffix(".partial").and_then(|n| n.rsplit_once('.')) else { continue };
-        let Ok(process) = process.1.parse::<u32>() else { continue };
+        let (file, Ok(process)) = (process.0, process.1.parse::<u32>()) else { continue };
+        if !own(file) && !is_timings(file) {
+            continue;
+        }
         let known = Path::new("/proc/self").exists();
         if known && process != std::process::id() && !Path::new(&format!("/proc/{process}")).exists() {
             let _ = std::fs::remove_file(&path);

@@ -8,7 +8,8 @@ use glam::{Affine3A, Vec3};
 use std::sync::Arc;
 use std::time::Instant;
 use toile_assets::{
-    Attachment, AttachmentSettings, Body, Fabric, Garment, Model, Motion, RootFrame, RootTrack, Take, attach,
+    Attachment, AttachmentSettings, Body, Fabric, Garment, Lineage, Model, Motion, RootFrame, RootTrack,
+    Take, attach,
 };
 use toile_run::{Skinned, Stable, Tier};
 use toile_simulate::{RecordSettings, drape, ramp, record_from};
@@ -142,6 +143,14 @@ pub fn model_for(path: &std::path::Path, body: &Body, garment: Option<&Garment>)
             model.joints,
             body.name,
             body.skeleton.len()
+        ));
+    }
+    let learned_on = Lineage::from_notes(&model.notes).map(|l| l.body);
+    if model.joints == body.skeleton.len() && learned_on.is_some_and(|print| print != body.fingerprint()) {
+        faults.push(format!(
+            "{}: the model was learned on another body than `{}`; name its own with --body",
+            path.display(),
+            body.name
         ));
     }
     if let Some(garment) = garment.filter(|g| g.sim.positions.len() != model.vertices) {

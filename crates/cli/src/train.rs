@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use std::path::{Path, PathBuf};
 use toile_assets::{Error, ModelKind};
-use toile_learn::{Settings, TakeFiles, Training};
+use toile_learn::{LeftOut, Settings, TakeFiles, Training};
 
 /// Learn a garment from its takes
 #[derive(Parser)]
@@ -51,6 +51,9 @@ pub struct Args {
     /// Learn from the takes as they are, without their mirror images
     #[arg(long)]
     no_mirror: bool,
+    /// Learn from takes that are not true, too
+    #[arg(long)]
+    untrue: bool,
     /// Use every take so many times: what training costs at a larger size
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     repeat: u16,
@@ -76,6 +79,8 @@ pub fn run(args: &Args) -> Result<()> {
     args.overwrite.check(&args.out, output::named([args.body.as_str()], &args.takes))?;
     let body = ask::body(&args.body, None)?;
     let files = take_files(&args.takes)?;
+    let (TakeFiles(files), left_out) =
+        if args.untrue { (TakeFiles(files), Vec::new()) } else { only_true(files)? };
     let takes = TakeFiles(vec![files; usize::from(args.repeat)].concat());
     let settings = Settings {
         kind: match args.model {
@@ -95,16 +100,17 @@ pub fn run(args: &Args) -> Result<()> {
         mirror: !args.no_mirror,
         ..Settings::default()
     };
-    let training = toile_learn::train(&body, &takes, &settings).map_err(|e| match e {
-        toile_learn::Error::Numerical(_) => anyhow::Error::new(e),
-        toile_learn::Error::Read(e) => e.into(),
-        _ => BadRequest(e.to_string()).into(),
-    })?;
+    let training = toile_learn::train(&body, &takes, &settings).map_err(bad_takes)?;
     training.model.write(&args.out)?;
     for remark in &training.remarks {
         eprintln!("{remark}");
     }
     let mut value = json(&args.out, &training);
+    let told: Vec<_> = left_out
+        .iter()
+        .map(|l| serde_json::json!({"file": l.path, "clip": l.clip, "faults": l.faults}))
+        .collect();
+    value["left_out"] = serde_json::json!(told);
     let cost = Cost::so_far();
     value["cpu_secs"] = serde_json::json!(cost.cpu_secs);
     value["peak_mb"] = serde_json::json!(cost.peak_mb);
@@ -118,6 +124,32 @@ pub fn run(args: &Args) -> Result<()> {
         print!("{text}");
     }
     Ok(())
+}
+
+/// What is wrong with the takes is the user's to mend; what numbers do is not.
+fn bad_takes(e: toile_learn::Error) -> anyhow::Error {
+    match e {
+        toile_learn::Error::Numerical(_) => anyhow::Error::new(e),
+        toile_learn::Error::Read(e) => e.into(),
+        _ => BadRequest(e.to_string()).into(),
+    }
+}
+
+/// The takes to learn from; says which are not true and left out.
+fn only_true(files: Vec<PathBuf>) -> Result<(TakeFiles, Vec<LeftOut>)> {
+    let (count, (kept, left_out)) = (files.len(), TakeFiles::only_true(files).map_err(bad_takes)?);
+    for take in &left_out {
+        eprintln!("{}: not true, left out: {}", take.path.display(), take.faults.join("; "));
+    }
+    if !left_out.is_empty() {
+        eprintln!("{} of {count} takes are not true and left out; --untrue keeps them", left_out.len());
+    }
+    if kept.0.is_empty() && count > 0 {
+        return Err(
+            BadRequest("no take is true: simulate at a higher --rate, or give --untrue".into()).into()
+        );
+    }
+    Ok((kept, left_out))
 }
 
 fn json(out: &Path, t: &Training) -> serde_json::Value {

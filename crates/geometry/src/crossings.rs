@@ -28,6 +28,37 @@ pub fn self_crossings(mesh: &Mesh) -> Vec<Crossing> {
     find(mesh, mesh, |edge, triangle| !triangle.iter().any(|v| edge.contains(v)))
 }
 
+/// Counts how often a moving mesh passes through itself; nothing is built anew from frame to frame.
+pub struct SelfCrossings {
+    edges: Vec<[u32; 2]>,
+    triangles: Vec<[u32; 3]>,
+    tree: TriangleTree,
+}
+
+impl SelfCrossings {
+    /// For a mesh that begins at `positions`.
+    pub fn new(positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
+        let mesh = Mesh { positions: positions.to_vec(), triangles: triangles.to_vec(), uvs: Vec::new() };
+        let edges = mesh.topology().edges.iter().map(|e| e.ends).collect();
+        Self { edges, triangles: mesh.triangles, tree: TriangleTree::new(positions, triangles) }
+    }
+
+    /// Pairs of an edge and a triangle that cross now, as [`self_crossings`] would list them.
+    pub fn count(&mut self, positions: &[Vec3]) -> usize {
+        self.tree.refit(positions);
+        let mut count = 0;
+        for edge in &self.edges {
+            let [p, q] = edge.map(|v| positions[v as usize]);
+            self.tree.for_each_in_box(p.min(q), p.max(q), |t| {
+                let triangle = self.triangles[t as usize];
+                let apart = !triangle.iter().any(|v| edge.contains(v));
+                count += usize::from(apart && passes_through(p, q, triangle.map(|v| positions[v as usize])));
+            });
+        }
+        count
+    }
+}
+
 fn find(mesh: &Mesh, other: &Mesh, counts: impl Fn([u32; 2], [u32; 3]) -> bool) -> Vec<Crossing> {
     let tree = TriangleTree::new(&other.positions, &other.triangles);
     let mut found = Vec::new();
@@ -35,7 +66,7 @@ fn find(mesh: &Mesh, other: &Mesh, counts: impl Fn([u32; 2], [u32; 3]) -> bool) 
         let [p, q] = edge.map(|v| mesh.positions[v as usize]);
         tree.for_each_in_box(p.min(q), p.max(q), |t| {
             let triangle = other.triangles[t as usize];
-            if counts(edge, triangle) && passes(p, q, triangle.map(|v| other.positions[v as usize])) {
+            if counts(edge, triangle) && passes_through(p, q, triangle.map(|v| other.positions[v as usize])) {
                 found.push(Crossing { edge, triangle: t });
             }
         });
@@ -46,7 +77,7 @@ fn find(mesh: &Mesh, other: &Mesh, counts: impl Fn([u32; 2], [u32; 3]) -> bool) 
 
 /// Whether the segment has its ends strictly on both sides of the triangle and passes within it. The signed
 /// volumes of f32 coordinates in f64 are all but exact.
-fn passes(p: Vec3, q: Vec3, [a, b, c]: [Vec3; 3]) -> bool {
+pub fn passes_through(p: Vec3, q: Vec3, [a, b, c]: [Vec3; 3]) -> bool {
     let d = |v: Vec3| v.as_dvec3();
     let volume = |a: DVec3, b: DVec3, c: DVec3, d: DVec3| (b - a).cross(c - a).dot(d - a);
     let (p, q, a, b, c) = (d(p), d(q), d(a), d(b), d(c));
@@ -91,7 +122,7 @@ mod tests {
             let edges = m.topology().edges;
             let through = |e: [u32; 2], t: &[u32; 3]| {
                 let [p, q] = e.map(|v| m.positions[v as usize]);
-                passes(p, q, t.map(|v| o.positions[v as usize]))
+                passes_through(p, q, t.map(|v| o.positions[v as usize]))
             };
             edges.iter().map(|e| o.triangles.iter().filter(|t| through(e.ends, t)).count()).sum::<usize>()
         };
@@ -122,6 +153,10 @@ mod tests {
         }
         let found = self_crossings(&mesh);
         assert!(!found.is_empty());
+        let flat = sheet(16, Vec3::ZERO, Vec3::X, Vec3::Y);
+        let mut moving = SelfCrossings::new(&flat.positions, &flat.triangles);
+        assert_eq!(moving.count(&flat.positions), 0);
+        assert_eq!(moving.count(&mesh.positions), found.len());
         assert!(
             found.iter().all(|c| !mesh.triangles[c.triangle as usize].iter().any(|v| c.edge.contains(v)))
         );

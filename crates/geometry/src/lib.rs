@@ -20,6 +20,6 @@ pub mod continuous;
 pub mod distance;
 
 pub use closest::{ClosestPoint, RayHit, TriangleTree};
-pub use crossings::{Crossing, crossings, edges_through, self_crossings};
+pub use crossings::{Crossing, SelfCrossings, crossings, edges_through, passes_through, self_crossings};
 pub use mesh::{Edge, Mesh, Topology, vertex_normals};
 pub use random::Random;

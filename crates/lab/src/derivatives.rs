@@ -263,8 +263,9 @@ fn air_row(rounds: usize) -> Row {
         let wind = r.vector() * 2.0;
         let half = 0.5 * 1.2 * 1.1;
         let mut damping = vec![DMat3::ZERO; 3];
-        air::add_damping([0, 1, 2], &x, &v, wind, half, &mut damping);
-        let ours: DVec3 = (0..3).map(|i| damping[i] * (v[i] - wind)).sum();
+        let through_air: Vec<DVec3> = v.iter().map(|v| *v - wind).collect();
+        air::add_damping([0, 1, 2], &x, &through_air, half, &mut damping);
+        let ours: DVec3 = (0..3).map(|i| damping[i] * through_air[i]).sum();
         let doubled = (x[1] - x[0]).cross(x[2] - x[0]);
         let n = doubled.normalize_or_zero();
         let through = (v[0] - wind).dot(n);

@@ -45,7 +45,7 @@ pub use evaluate::{ClipScore, Evaluation, SettlingSummary, evaluate};
 pub use hidden::hidden_triangles;
 pub use settings::{Error, Settings};
 pub use settling::Settling;
-pub use source::{TakeFiles, TakeSource};
+pub use source::{LeftOut, TakeFiles, TakeSource};
 pub use spectrum::{Spectrum, spectrum};
 pub use train::{Lowered, Prepared, Training, Tried, train};
 pub use twins::{Twins, twins};

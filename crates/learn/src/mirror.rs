@@ -37,7 +37,7 @@ fn flip(p: Vec3) -> Vec3 {
 impl Mirror {
     /// Looks whether body and draped garment are their own mirror images; says why not where they are not.
     pub fn find(body: &Body, take: &Take) -> Result<Self, String> {
-        if take.notes.iter().any(|(key, text)| key == "solver" && windy(text)) {
+        if take.provenance.is_some_and(|p| p.conditions.wind != [0.0; 3]) {
             return Err("there is wind".into());
         }
         if take.draped.len() != take.vertices {
@@ -132,13 +132,6 @@ impl<S: TakeSource + ?Sized> TakeSource for WithMirrored<'_, S> {
     }
 }
 
-/// Whether a take's note on its solver tells of wind.
-fn windy(solver: &str) -> bool {
-    let Some((_, rest)) = solver.split_once("wind: DVec3(") else { return false };
-    let numbers = rest.split(')').next().unwrap_or_default();
-    numbers.split(',').any(|n| n.trim().parse::<f64>() != Ok(0.0))
-}
-
 /// The joint on the other side of each, by where they were bound. Parents come first, so of joints in one place the one
 /// whose parent fits is taken.
 fn joints_across(body: &Body) -> Result<Vec<usize>, String> {
@@ -192,7 +185,7 @@ fn check_body(body: &Body, across: &[usize]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toile_assets::{Joint, Mesh, Skeleton, Skin, Transform};
+    use toile_assets::{Conditions, Fingerprint, Joint, Mesh, Provenance, Skeleton, Skin, Transform};
 
     /// A slab with a joint on either side and one in the middle.
     fn symmetric_body() -> Body {
@@ -230,6 +223,8 @@ mod tests {
             reports: vec![],
             draped,
             stop_frame: None,
+            verdict: None,
+            provenance: None,
             notes: vec![],
         }
     }
@@ -262,11 +257,18 @@ mod tests {
         let mut sleeve = take.clone();
         sleeve.draped[2].x += 0.2;
         assert!(Mirror::find(&body, &sleeve).is_err_and(|e| e.contains("mirror image")));
-        let mut blown = take.clone();
-        blown.notes.push(("solver".into(), "Settings { wind: DVec3(0.0, 0.0, 2.0), x: 1 }".into()));
+        let made = |wind: [f64; 3]| Provenance {
+            body: Fingerprint(1),
+            garment: Fingerprint(2),
+            fabric: Fingerprint(3),
+            solver: Fingerprint(4),
+            clip: Fingerprint(5),
+            conditions: Conditions { wind, ..Conditions::default() },
+        };
+        let blown = Take { provenance: Some(made([0.0, 0.0, 2.0])), ..take.clone() };
         assert!(Mirror::find(&body, &blown).is_err_and(|e| e.contains("wind")));
-        blown.notes[0].1 = "Settings { wind: DVec3(0.0, 0.0, -0.0), x: 1 }".into();
-        assert!(Mirror::find(&body, &blown).is_ok());
+        let calm = Take { provenance: Some(made([0.0, 0.0, -0.0])), ..take.clone() };
+        assert!(Mirror::find(&body, &calm).is_ok());
         let mut lame = body.clone();
         lame.joint_from_bind[1].translation.y += 0.1;
         assert!(Mirror::find(&lame, &take).is_err_and(|e| e.contains("joint `l`")));

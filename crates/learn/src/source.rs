@@ -3,7 +3,7 @@
 use crate::Error;
 use std::borrow::Cow;
 use std::path::PathBuf;
-use toile_assets::Take;
+use toile_assets::{Body, Provenance, Take, TakeHead};
 
 /// Takes that can be gone through several times.
 pub trait TakeSource {
@@ -38,6 +38,34 @@ impl TakeSource for Vec<Take> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakeFiles(pub Vec<PathBuf>);
 
+impl TakeFiles {
+    /// Those that are true, by what their heads say, and the others each with its faults. A take that nobody judged is
+    /// taken at its word.
+    pub fn only_true(paths: Vec<PathBuf>) -> Result<(Self, Vec<LeftOut>), Error> {
+        let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+        for path in paths {
+            let head = TakeHead::read(&path)?;
+            let faults = head.verdict.map(|v| v.faults()).unwrap_or_default();
+            match faults.is_empty() {
+                true => kept.push(path),
+                false => left_out.push(LeftOut { path, clip: head.clip, faults }),
+            }
+        }
+        Ok((Self(kept), left_out))
+    }
+}
+
+/// A take that is not learned from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Its file.
+    pub path: PathBuf,
+    /// Its clip.
+    pub clip: String,
+    /// What is wrong with it.
+    pub faults: Vec<String>,
+}
+
 impl TakeSource for TakeFiles {
     fn count(&self) -> usize {
         self.0.len()
@@ -54,16 +82,19 @@ pub(crate) struct Head {
     pub clip: String,
     pub stop_frame: Option<usize>,
     pub frames: usize,
+    /// What it was made from.
+    pub provenance: Option<Provenance>,
     /// The mirror image of a take.
     pub mirrored: bool,
 }
 
 /// Reads every take once: what it is, and all mismatches at once.
-pub(crate) fn heads<S: TakeSource + ?Sized>(joints: usize, source: &S) -> Result<(Vec<Head>, Take), Error> {
+pub(crate) fn heads<S: TakeSource + ?Sized>(body: &Body, source: &S) -> Result<(Vec<Head>, Take), Error> {
     if source.count() == 0 {
         return Err(Error::Empty("no takes were given".into()));
     }
     let first = source.take(0)?.into_owned();
+    let joints = body.skeleton.len();
     let mut faults = Vec::new();
     let mut heads = Vec::with_capacity(source.count());
     for i in 0..source.count() {
@@ -85,6 +116,19 @@ pub(crate) fn heads<S: TakeSource + ?Sized>(joints: usize, source: &S) -> Result
         if t.joints != joints {
             faults.push(format!("`{name}` has {} joints, the body {joints}", t.joints));
         }
+        if let Some(wrong) = t.provenance.and_then(|p| p.wrong_body(body)) {
+            faults.push(format!("`{name}`: {wrong}"));
+        }
+        if let (Some(ours), Some(theirs)) = (&t.provenance, &first.provenance) {
+            let pairs = [
+                ("another garment", ours.garment != theirs.garment),
+                ("another fabric", ours.fabric != theirs.fabric),
+                ("other settings of the solver", ours.solver != theirs.solver),
+            ];
+            for (what, _) in pairs.iter().filter(|(_, differs)| *differs) {
+                faults.push(format!("`{name}` was made with {what} than `{}`", first.clip));
+            }
+        }
         if t.fps != first.fps {
             faults.push(format!(
                 "`{name}` runs at {} frames per second, `{}` at {}",
@@ -101,7 +145,7 @@ pub(crate) fn heads<S: TakeSource + ?Sized>(joints: usize, source: &S) -> Result
             }
         }
         let (clip, stop_frame) = (t.clip.clone(), t.stop_frame);
-        heads.push(Head { clip, stop_frame, frames: t.len(), mirrored: false });
+        heads.push(Head { clip, stop_frame, frames: t.len(), provenance: t.provenance, mirrored: false });
     }
     if faults.is_empty() { Ok((heads, first)) } else { Err(Error::Mixed(faults)) }
 }

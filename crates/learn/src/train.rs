@@ -14,7 +14,7 @@ use crate::source::{Head, TakeSource, heads};
 use crate::{CorrectionReport, Error, Settings};
 use faer::Mat;
 use std::rc::Rc;
-use toile_assets::{Attachment, AttachmentSettings, Body, Mesh, Model, ModelKind, Take, attach};
+use toile_assets::{Attachment, AttachmentSettings, Body, Lineage, Mesh, Model, ModelKind, Take, attach};
 
 /// One way of fitting and how it free-ran on clips held out of the fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,7 +105,7 @@ impl<'a> Prepared<'a> {
         source: &'a S,
         settings: &Settings,
     ) -> Result<Self, Error> {
-        let (heads, first) = heads(body.skeleton.len(), source)?;
+        let (heads, first) = heads(body, source)?;
         let mut remarks = Vec::new();
         let mut mirror = None;
         if settings.mirror {
@@ -220,6 +220,8 @@ impl<'a> Prepared<'a> {
             notes.push(("held_out_liveliness", format!("{:.3}", held.liveliness)));
         }
         model.notes = notes.into_iter().map(|(k, v)| (k.to_string(), v)).collect();
+        let learned = heads.iter().map(|h| (h.clip.as_str(), h.provenance.as_ref()));
+        model.notes.extend(Lineage::of(learned).map(|l| l.to_note()));
         Ok(Training {
             model,
             ridge: choice.ridge,

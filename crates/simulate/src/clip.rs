@@ -65,6 +65,30 @@ pub fn find_jumps(body: &Body, motion: &Motion, settings: &RecordSettings) -> Ve
     jumps
 }
 
+/// The first frame is no part of a motion where it is this many times farther from the second than any of the next
+/// thirty frames is from the one after it,
+const LONE_TIMES: f32 = 4.0;
+/// and its joints are this far away on average, m.
+const LONE_M: f32 = 0.05;
+
+/// The clip without its first frame, and how far that is from the second, m, where it was put before the motion: a
+/// T-pose, as many libraries of captured motion have it.
+pub fn without_lone_frame(body: &Body, motion: &Motion) -> Option<(Motion, f32)> {
+    if motion.len() < 4 || motion.skeleton.len() != body.skeleton.len() {
+        return None;
+    }
+    let seen: Vec<Vec<Affine3A>> =
+        motion.poses.iter().take(32).map(|pose| body.skeleton.world_from_joints(pose)).collect();
+    let step = |f: usize| {
+        let apart = seen[f].iter().zip(&seen[f + 1]).map(|(a, b)| a.translation.distance(b.translation));
+        apart.sum::<f32>() / seen[f].len().max(1) as f32
+    };
+    let usual = (1..seen.len() - 1).map(step).fold(0.0, f32::max);
+    let lone = step(0) > LONE_M && step(0) > LONE_TIMES * usual;
+    let rest = if lone { motion.trimmed_frames(1, motion.len()).ok() } else { None };
+    rest.map(|rest| (Motion { name: motion.name.clone(), ..rest }, step(0)))
+}
+
 /// Refuses clips for another skeleton, with numbers that are not finite, and clips that jump.
 pub fn check_clip(body: &Body, motion: &Motion, settings: &RecordSettings) -> Result<()> {
     check_joints(body, motion)?;
@@ -125,6 +149,24 @@ pub fn cut_at_jumps(motion: &Motion, jumps: &[Jump]) -> Result<Vec<Motion>> {
 mod tests {
     use super::*;
     use toile_assets::builtin;
+
+    #[test]
+    fn a_pose_put_before_the_motion_is_left_out() {
+        let body = builtin::body("mannequin:female").unwrap();
+        for name in ["walk", "run:2.5", "jump", "walk-stop"] {
+            let motion = builtin::motion(name, &body.skeleton).unwrap();
+            for fps in [30.0, 120.0] {
+                let motion = motion.resampled(fps);
+                assert_eq!(without_lone_frame(&body, &motion), None, "{name}");
+                let mut led = motion.clone();
+                let mut rest = body.skeleton.rest_pose();
+                rest.locals[0].translation.x += 0.3;
+                led.poses.insert(0, rest);
+                let (left, far_m) = without_lone_frame(&body, &led).expect(name);
+                assert_eq!((left, far_m > 0.05), (motion, true), "{name}");
+            }
+        }
+    }
 
     #[test]
     fn jumps_are_found_at_any_rate_and_cut_out() {

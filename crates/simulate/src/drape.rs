@@ -38,6 +38,7 @@ pub fn drape(
     world.state.halt();
     let draped: Vec<_> = world.state.x.iter().map(|p| p.as_vec3()).collect();
     check_still_worn(body, garment, &draped)?;
+    world.enclose_air();
     Ok(world)
 }
 

@@ -13,6 +13,18 @@ pub enum Error {
     /// Garment, body and fabric do not fit together.
     #[error("{0}")]
     Scene(String),
+    /// The cloth could not be brought to the first frame of a motion.
+    #[error(
+        "on the way from the rest pose to the first frame: {cause} at vertex {vertex} after {retries} retries"
+    )]
+    Ramp {
+        /// The vertex that is worst.
+        vertex: usize,
+        /// `not finite`, `no convergence`.
+        cause: &'static str,
+        /// Steps retried.
+        retries: u32,
+    },
     /// All retries of a step failed.
     #[error(
         "frame {frame}: {cause} at vertex {vertex} after {retries} retries, smallest step {step_secs:.1e} s"

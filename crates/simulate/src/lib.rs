@@ -22,6 +22,7 @@
 mod clip;
 pub mod contact;
 mod drape;
+mod enclosure;
 pub mod energy;
 mod error;
 mod fit;
@@ -32,13 +33,16 @@ mod settings;
 pub mod solve;
 mod state;
 mod step;
+mod verdict;
 mod world;
 
-pub use clip::{Jump, check_clip, cut_at_jumps, find_jumps};
+pub use clip::{Jump, check_clip, cut_at_jumps, find_jumps, without_lone_frame};
 pub use drape::{DrapeSettings, drape, ramp};
 pub use error::{Error, Result};
 pub use fit::{Fit, check_fit};
-pub use record::{Branch, RecordSettings, record, record_from, record_stop, record_with_branches};
+pub use record::{
+    Branch, RecordSettings, record, record_draped, record_from, record_stop, record_with_branches,
+};
 pub use report::StepReport;
 pub use scene::{Sample, Scene};
 pub use settings::{Bending, Integrator, Settings};

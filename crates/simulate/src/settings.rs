@@ -42,9 +42,10 @@ pub struct Settings {
     pub gravity: DVec3,
     /// Velocity of the air, m/s.
     pub wind: DVec3,
-    /// Share of the wearer's velocity that the air about a garment has. A skirt is not a flag: in front the air stands
-    /// before it, behind it follows, and in between it is enclosed. With still air (0) the back of a cotton skirt stands
-    /// out by 35° at a stroll of 1.2 m/s, where drag is as strong as weight.
+    /// Share of the wearer's velocity that air has which a garment encloses. A skirt is not a flag: in front the air
+    /// stands before it, behind it follows, and in between it is enclosed. With still air (0) the back of a cotton skirt
+    /// stands out by 35° at a stroll of 1.2 m/s, where drag is as strong as weight. Cloth that is open to the side, a cape,
+    /// has the wind's air.
     pub carried_air: f64,
     /// kg/m³; 1.2 is air at 20 °C, 0 switches air off.
     pub air_density: f64,

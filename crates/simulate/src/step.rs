@@ -38,7 +38,8 @@ pub struct Workspace {
     base: Vec<DVec3>,
     predicted: Vec<DVec3>,
     beta: Vec<f64>,
-    air: DVec3,
+    /// Velocity of the air at each vertex, m/s.
+    air: Vec<DVec3>,
     damping: Vec<DMat3>,
     strain_before: Vec<membrane::Strain>,
     angles: Vec<f64>,
@@ -67,7 +68,7 @@ impl Workspace {
             base: zero(),
             predicted: zero(),
             beta: vec![0.0; n],
-            air: DVec3::ZERO,
+            air: zero(),
             damping: vec![DMat3::ZERO; n],
             strain_before: vec![[0.0; 3]; scene.triangles.len()],
             angles: vec![0.0; scene.hinges.len()],
@@ -91,8 +92,8 @@ pub struct Obstacles<'a> {
     pub pins: &'a [(u32, DVec3)],
     /// Shares of the colliders' motion at the start and end of the substep.
     pub shares: (f64, f64),
-    /// Velocity of the air about the cloth, m/s.
-    pub air: DVec3,
+    /// The air about the cloth.
+    pub air: air::Air<'a>,
 }
 
 /// Advances `state` by `h` seconds, or leaves it as it was (but for its patience).
@@ -105,7 +106,7 @@ pub fn substep(
     ws: &mut Workspace,
 ) -> Result<StepReport, Failure> {
     let mut report = StepReport { substeps: 1, ..StepReport::default() };
-    ws.air = obstacles.air;
+    ws.air.iter_mut().enumerate().for_each(|(i, air)| *air = obstacles.air.at(i));
     predict(scene, settings, h, state, ws);
     start_dissipation(scene, settings, h, state, ws);
 
@@ -252,11 +253,11 @@ fn start_dissipation(scene: &Scene, settings: &Settings, h: f64, state: &State, 
         // damp a swing by a few per cent.
         let ahead = if state.step_before_secs > 0.0 { h / state.step_before_secs } else { 0.0 };
         for i in 0..scene.len() {
-            ws.move_[i] = state.v[i] + (state.v[i] - state.v_before[i]) * ahead;
+            ws.move_[i] = state.v[i] + (state.v[i] - state.v_before[i]) * ahead - ws.air[i];
             ws.x_try[i] = state.x[i] + state.v[i] * h;
         }
         for t in &scene.triangles {
-            air::add_damping(*t, &ws.x_try, &ws.move_, ws.air, half_density_drag, &mut ws.damping);
+            air::add_damping(*t, &ws.x_try, &ws.move_, half_density_drag, &mut ws.damping);
         }
     }
 }
@@ -307,7 +308,7 @@ fn linearise(
     for i in 0..scene.len() {
         let k = scene.mass[i] / (ws.beta[i] * ws.beta[i]);
         let d = ws.x[i] - ws.predicted[i];
-        let wind = (ws.x[i] - ws.base[i]) / ws.beta[i] - ws.air;
+        let wind = (ws.x[i] - ws.base[i]) / ws.beta[i] - ws.air[i];
         let drag = ws.damping[i] * wind;
         energy += 0.5 * k * d.length_squared() - scene.mass[i] * settings.gravity.dot(ws.x[i])
             + 0.5 * ws.beta[i] * wind.dot(drag);
@@ -386,7 +387,7 @@ fn potential(scene: &Scene, settings: &Settings, angles_before: &[f64], ws: &mut
     let mut energy = 0.0;
     for i in 0..scene.len() {
         let k = scene.mass[i] / (ws.beta[i] * ws.beta[i]);
-        let wind = (x[i] - ws.base[i]) / ws.beta[i] - ws.air;
+        let wind = (x[i] - ws.base[i]) / ws.beta[i] - ws.air[i];
         energy += 0.5 * k * (x[i] - ws.predicted[i]).length_squared()
             - scene.mass[i] * settings.gravity.dot(x[i])
             + 0.5 * ws.beta[i] * wind.dot(ws.damping[i] * wind);

@@ -1,6 +1,8 @@
 //! The owner of everything: scene, state, settings and workspace.
 
 use crate::contact::body::BodySurface;
+use crate::enclosure::enclosure;
+use crate::energy::air::Air;
 use crate::report::StepReport;
 use crate::scene::Scene;
 use crate::settings::Settings;
@@ -40,6 +42,8 @@ pub struct World {
     bones: Vec<Affine3A>,
     holds: Vec<(u32, Hold)>,
     pins: Vec<(u32, DVec3)>,
+    /// Share of the wearer's velocity that the air at each vertex has.
+    carried: Vec<f64>,
     workspace: Workspace,
 }
 
@@ -59,7 +63,17 @@ impl World {
         for (angle, hinge) in state.angles.iter_mut().zip(&scene.hinges) {
             *angle = crate::energy::bending::angle(hinge, &state.x, 0.0);
         }
-        Ok(Self { scene, state, settings, body: None, bones: Vec::new(), pins: Vec::new(), holds, workspace })
+        Ok(Self {
+            scene,
+            state,
+            settings,
+            body: None,
+            bones: Vec::new(),
+            pins: Vec::new(),
+            carried: Vec::new(),
+            holds,
+            workspace,
+        })
     }
 
     /// A garment on a body in its rest pose, both where their files put them.
@@ -96,6 +110,7 @@ impl World {
         world.workspace.surfaces.expect_body(&world.scene, &world.state.x, &surface);
         world.body = Some(surface);
         world.bones = bones;
+        world.enclose_air();
         Ok(world)
     }
 
@@ -201,12 +216,22 @@ impl World {
             };
             self.pins.push((v, p));
         }
-        // Air in and about a garment goes with its wearer.
-        let carried =
-            self.body.as_ref().map_or(DVec3::ZERO, |b| b.mean_motion() * (self.settings.carried_air / h));
-        let air = self.settings.wind + carried;
+        let wearer = self.body.as_ref().map_or(DVec3::ZERO, |b| b.mean_motion() / h);
+        let air = Air { wind: self.settings.wind, wearer, carried: &self.carried };
         let obstacles = Obstacles { body: self.body.as_ref(), pins: &self.pins, shares: (from, to), air };
         substep(&self.scene, &obstacles, &self.settings, h, &mut self.state, &mut self.workspace)
+    }
+
+    /// Finds which air goes with the wearer: what cloth and body shut in between them as they are now.
+    pub(crate) fn enclose_air(&mut self) {
+        let Some(body) = &self.body else { return };
+        let shares = enclosure(&self.state.x, &self.scene.triangles, &body.end, &body.body().mesh.triangles);
+        self.carried = shares.iter().map(|s| s * self.settings.carried_air).collect();
+    }
+
+    /// Share of the wearer's velocity that the air at each vertex has; empty where there is no wearer.
+    pub fn carried_air(&self) -> &[f64] {
+        &self.carried
     }
 
     /// Moves everything rigidly, cloth and its memory: for starting a clip somewhere else.

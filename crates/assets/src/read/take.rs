@@ -1,8 +1,10 @@
 //! Takes from safetensors files.
 
 use crate::write::take::{FORMAT, VERSION};
-use crate::{Error, FrameReport, Result, RootFrame, Take};
+use crate::{Error, FrameReport, Provenance, Result, RootFrame, Take, Verdict};
 use glam::{Affine3A, DVec3, Vec3};
+use std::collections::HashMap;
+use std::io::Read;
 use std::path::Path;
 use toile_model::tensors::TensorReader;
 
@@ -27,6 +29,8 @@ impl Take {
             file.fault(format!("{fps} frames per second"));
         }
         let stop_frame = file.text("stop_frame").and_then(|s| s.parse().ok());
+        let verdict = json(&mut file, "verdict");
+        let provenance = json(&mut file, "provenance");
         let notes = file.text("notes").and_then(|s| serde_json::from_str(s).ok()).unwrap_or_default();
         let take = Self {
             clip: file.text("clip").unwrap_or_default().to_string(),
@@ -64,11 +68,64 @@ impl Take {
                 })
                 .collect(),
             stop_frame,
+            verdict,
+            provenance,
             notes,
         };
         Ok(file.finish(take)?)
     }
 }
+
+/// A text entry of JSON that may be missing; a fault where it is there and not understood.
+fn json<T: serde::de::DeserializeOwned>(file: &mut TensorReader<'_>, key: &str) -> Option<T> {
+    let parsed = serde_json::from_str(file.text(key)?);
+    parsed.map_err(|e| file.fault(format!("metadata `{key}` is not understood: {e}"))).ok()
+}
+
+/// What a take's file says of itself before its arrays.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TakeHead {
+    /// The motion's name.
+    pub clip: String,
+    /// Frame at which the motion was frozen, for stop takes.
+    pub stop_frame: Option<usize>,
+    /// Whether it is true; `None` where nobody looked.
+    pub verdict: Option<Verdict>,
+    /// What it was made from.
+    pub provenance: Option<Provenance>,
+}
+
+impl TakeHead {
+    /// Reads the head of a file and nothing else of it: takes are megabytes, and there are hundreds.
+    pub fn read(path: &Path) -> Result<Self> {
+        #[derive(serde::Deserialize)]
+        struct Header {
+            #[serde(rename = "__metadata__")]
+            texts: HashMap<String, String>,
+        }
+        let not_ours = || Error::bad(path, "header", format!("this is not a {FORMAT} file"));
+        let mut file = std::fs::File::open(path).map_err(|e| Error::io(path, e))?;
+        let mut length = [0; 8];
+        file.read_exact(&mut length).map_err(|_| not_ours())?;
+        let length = u64::from_le_bytes(length).min(MOST_HEADER);
+        let mut header = Vec::new();
+        file.take(length).read_to_end(&mut header).map_err(|e| Error::io(path, e))?;
+        let Header { texts } = serde_json::from_slice(&header).map_err(|_| not_ours())?;
+        if texts.get("format").map(String::as_str) != Some(FORMAT) {
+            return Err(not_ours());
+        }
+        let json = |key: &str| texts.get(key).map(String::as_str);
+        Ok(Self {
+            clip: texts.get("clip").cloned().unwrap_or_default(),
+            stop_frame: json("stop_frame").and_then(|s| s.parse().ok()),
+            verdict: json("verdict").and_then(|s| serde_json::from_str(s).ok()),
+            provenance: json("provenance").and_then(|s| serde_json::from_str(s).ok()),
+        })
+    }
+}
+
+/// Safetensors allows no longer headers, bytes.
+const MOST_HEADER: u64 = 100_000_000;
 
 fn points(numbers: Vec<f32>) -> Vec<Vec3> {
     numbers.as_chunks::<3>().0.iter().map(|p| Vec3::from_array(*p)).collect()
@@ -77,6 +134,7 @@ fn points(numbers: Vec<f32>) -> Vec<Vec3> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Conditions, Fingerprint};
 
     fn small() -> Take {
         Take {
@@ -90,6 +148,15 @@ mod tests {
             roots: vec![RootFrame { position: DVec3::ZERO, heading: 0.1 }; 2],
             reports: vec![FrameReport { ms: 1.0, substeps: 4, ..FrameReport::default() }; 2],
             stop_frame: Some(1),
+            verdict: Some(Verdict { held_back_frames: 3, ..Verdict::default() }),
+            provenance: Some(Provenance {
+                body: Fingerprint(1),
+                garment: Fingerprint(2),
+                fabric: Fingerprint(3),
+                solver: Fingerprint(4),
+                clip: Fingerprint(u64::MAX),
+                conditions: Conditions { wind: [0.0, 0.1, -2.5], rate: 60.0, ..Conditions::default() },
+            }),
             draped: vec![Vec3::ONE; 3],
             notes: vec![("fabric".into(), "cotton".into())],
         }
@@ -102,6 +169,11 @@ mod tests {
         let path = dir.join("a.take");
         small().write(&path).unwrap();
         assert_eq!(Take::read(&path).unwrap(), small());
+        let head = TakeHead::read(&path).unwrap();
+        assert_eq!((head.clip.as_str(), head.stop_frame), ("walk", Some(1)));
+        assert_eq!((head.verdict, head.provenance), (small().verdict, small().provenance));
+        std::fs::write(&path, [255; 40]).unwrap();
+        assert!(TakeHead::read(&path).is_err());
         std::fs::remove_dir_all(&dir).unwrap();
     }
 

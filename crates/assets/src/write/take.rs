@@ -14,7 +14,7 @@ impl Take {
     ///
     /// Arrays: `positions` f32 \[frames, vertices, 3], `triangles` u32 \[triangles, 3], `bones` f32
     /// \[frames, joints, 12] (three columns of the linear part, then the translation), `roots` f64
-    /// \[frames, 4] (x, y, z, heading), `draped` f32 \[vertices or 0, 3], `reports` f32 \[frames, 5] (ms, substeps, retries, stretch %, deepest mm).
+    /// \[frames, 4] (x, y, z, heading), `draped` f32 \[vertices or 0, 3], `reports` f32 \[frames, 5] (ms, substeps, retries, stretch %, deepest mm). Texts: `verdict` and `provenance` as JSON.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let frames = self.len();
@@ -25,6 +25,12 @@ impl Take {
         file.text("fps", self.fps);
         if let Some(stop) = self.stop_frame {
             file.text("stop_frame", stop);
+        }
+        if let Some(verdict) = &self.verdict {
+            file.text("verdict", serde_json::to_string(verdict).unwrap_or_default());
+        }
+        if let Some(provenance) = &self.provenance {
+            file.text("provenance", serde_json::to_string(provenance).unwrap_or_default());
         }
         file.text("notes", serde_json::to_string(&self.notes).unwrap_or_default());
         file.f32s("positions", &[frames, self.vertices, 3], self.positions.iter().flat_map(|p| p.to_array()));

@@ -2,7 +2,9 @@ use super::*;
 use crate::sequences::LEAD;
 use glam::{Affine3A, DVec3, Mat3A, Quat, Vec3};
 use std::sync::Arc;
-use toile_assets::{FrameReport, Joint, Mesh, RootFrame, Skeleton, Skin, Transform};
+use toile_assets::{
+    Conditions, Fingerprint, FrameReport, Joint, Mesh, Provenance, RootFrame, Skeleton, Skin, Transform,
+};
 use toile_run::{Stable, Tier};
 
 /// Settings for small worlds: no refinement, no search for hidden triangles.
@@ -45,6 +47,8 @@ pub(crate) fn swaying_takes(body: &Body, clips: usize, frames: usize) -> Vec<Tak
                 reports: vec![],
                 draped: vec![],
                 stop_frame: None,
+                verdict: None,
+                provenance: None,
                 notes: vec![],
             };
             let (mut swing, mut before) = ([0.0f64; 2], [0.0f64; 2]);
@@ -330,6 +334,34 @@ fn all_mismatches_are_named_at_once() {
         panic!("mixed takes were accepted")
     };
     assert_eq!(faults.len(), 3, "{faults:?}");
+}
+
+#[test]
+fn another_body_or_solver_is_refused_and_models_know_their_clips() {
+    let body = tube_body();
+    let mut takes = swaying_takes(&body, 3, 40);
+    for (k, take) in takes.iter_mut().enumerate() {
+        take.provenance = Some(Provenance {
+            body: body.fingerprint(),
+            garment: Fingerprint(2),
+            fabric: Fingerprint(3),
+            solver: Fingerprint(4),
+            clip: Fingerprint(10 + k as u64),
+            conditions: Conditions::default(),
+        });
+    }
+    let model = train(&body, &takes, &quick()).unwrap().model;
+    let lineage = Lineage::from_notes(&model.notes).unwrap();
+    assert_eq!((lineage.body, lineage.clips.len()), (body.fingerprint(), 3));
+    assert_eq!(lineage.knows(Fingerprint(11)), Some(takes[1].clip.as_str()));
+
+    takes[1].provenance.as_mut().unwrap().body = Fingerprint(99);
+    takes[2].provenance.as_mut().unwrap().solver = Fingerprint(99);
+    let Err(Error::Mixed(faults)) = train(&body, &takes, &quick()) else {
+        panic!("takes of someone else were accepted")
+    };
+    assert_eq!(faults.len(), 2, "{faults:?}");
+    assert!(faults[0].contains("another body") && faults[1].contains("solver"), "{faults:?}");
 }
 
 #[test]

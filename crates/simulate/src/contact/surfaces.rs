@@ -362,7 +362,8 @@ mod tests {
         let mut x = lay(&mesh, 0.15 + height);
         let mut contacts = SurfaceContacts::new();
         contacts.expect_body(&scene, &x, &surface);
-        let obstacles = Obstacles { body: Some(&surface), pins: &[], shares: (0.0, 1.0), air: DVec3::ZERO };
+        let obstacles =
+            Obstacles { body: Some(&surface), pins: &[], shares: (0.0, 1.0), air: Default::default() };
         std::array::from_fn(|_| {
             let state = State::at_rest(x.clone(), scene.samples.len(), scene.hinges.len());
             let h = 1.0 / 60.0;
@@ -398,7 +399,8 @@ mod tests {
         let state = State::at_rest(x.clone(), scene.samples.len(), scene.hinges.len());
         let mut contacts = SurfaceContacts::new();
         contacts.expect_body(&scene, &x, &surface);
-        let obstacles = Obstacles { body: Some(&surface), pins: &[], shares: (0.0, 1.0), air: DVec3::ZERO };
+        let obstacles =
+            Obstacles { body: Some(&surface), pins: &[], shares: (0.0, 1.0), air: Default::default() };
         let now = Moment {
             scene: &scene,
             obstacles: &obstacles,
@@ -427,7 +429,8 @@ mod tests {
         let settings = Settings::default();
         let (mesh, rest) = rectangle(0.01, 0.01, 1, 1, Pattern::Alternating);
         let scene = Scene::new(&mesh, &rest, &plain(), &settings).unwrap();
-        let obstacles = Obstacles { body: Some(&surface), pins: &[], shares: (0.0, 1.0), air: DVec3::ZERO };
+        let obstacles =
+            Obstacles { body: Some(&surface), pins: &[], shares: (0.0, 1.0), air: Default::default() };
         let (parts, _) = triangle_parts(&body);
         let weld: Vec<u32> = (0..body.mesh.positions.len() as u32).collect();
         let border = border_corners(&body.mesh.triangles, &weld, &parts);
