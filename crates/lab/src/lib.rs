@@ -27,6 +27,7 @@ mod row;
 mod scenario;
 pub mod scenes;
 pub mod watch;
+mod worn;
 
 pub use clock::cpu_ms;
 pub use collision::{Comparison, compare};
@@ -103,6 +104,7 @@ pub const CASES: &[Case] = &[
     quick("numerical damping", || Ok(motion::numerical_damping()?.into())),
     quick("incline", || Ok(friction::incline(5.0)?.into())),
     quick("struck sheet", || Ok(impact::rows()?.into())),
+    quick("capstan", || Ok(friction::capstan(&[90.0])?.into())),
     quick("terminal speed", || Ok(motion::terminal_speed()?.into())),
     quick("swing", || Ok(motion::swing()?.into())),
     quick("heavy cantilever", || bending::heavy_cantilevers(&[5.0, 10.0], 40)),
@@ -115,6 +117,7 @@ pub const CASES: &[Case] = &[
     quick("continuous collision", || Ok(collision::continuous(60)?.into())),
     quick("cloth on sphere", || scene(0, scenes::Size::Small, &SEEDS)),
     long("incline, a minute", || Ok(friction::incline(60.0)?.into())),
+    long("capstan, more turns", || Ok(friction::capstan(&[180.0, 360.0])?.into())),
     long("heavy cantilever, all", || bending::heavy_cantilevers(&[1.0, 3.0, 20.0, 50.0], 60)),
     long("heavy cantilever, refined", bending::cantilever_convergence),
     long("end-loaded cantilever, all", || bending::end_loaded(&[1.0, 4.0, 10.0])),
@@ -129,6 +132,11 @@ pub const CASES: &[Case] = &[
     long("curtain", || scene(3, scenes::Size::Full, &SEEDS)),
     long("dress", || dress::worn("dress", &[1], 90, 3)),
     long("sudden stop", dress::sudden_stop),
+    long("kicked skirt", || worn::kicked("skirt", "walk:1.2", 4.0)),
+    long("kicked long skirt", || worn::kicked("long-skirt", "walk:1.2", 4.0)),
+    long("wardrobe in motion", worn::bounds),
+    long("twins", || worn::twins("dress", "walk:1.2", 4.0)),
+    long("cape in the wind", worn::cape),
     long("standing", || Ok(dress::standing(60.0)?.into())),
 ];
 
@@ -221,6 +229,11 @@ mod tests {
     #[test]
     fn friction_of_an_impact_does_not_depend_on_the_step() {
         hold(impact::rows().unwrap());
+    }
+
+    #[test]
+    fn a_strip_slips_round_a_cylinder_as_euler_says() {
+        hold(friction::capstan(&[90.0]).unwrap());
     }
 
     #[test]

@@ -1,0 +1,191 @@
+//! Garments on walking bodies as they are shipped: self-contact, strain limit, friction and air.
+
+use super::row::{Findings, Plot, Row};
+use glam::{DVec3, Vec3};
+use toile_assets::{Body, Fabric, Garment, MOST_DEPTH_MM, MOST_STRAIN, Motion, Take, builtin};
+use toile_simulate::{RecordSettings, Result, World, drape, record_draped};
+
+/// A garment at rest on the mannequin, ready for any number of clips.
+struct Worn {
+    body: Body,
+    garment: Garment,
+    fabric: Fabric,
+    settings: RecordSettings,
+    world: World,
+}
+
+impl Worn {
+    fn new(garment: &str, settings: RecordSettings) -> Result<Self> {
+        let body = builtin::body("mannequin:female")?;
+        let garment = builtin::garment(garment, &body)?;
+        let fabric = builtin::fabric(&garment.fabric)?;
+        let world = drape(&body, &garment, &fabric, &settings.solver, &settings.drape)?;
+        Ok(Self { body, garment, fabric, settings, world })
+    }
+
+    /// At most `secs` of a built-in motion.
+    fn motion(&self, name: &str, secs: f64) -> Result<Motion> {
+        let motion = builtin::motion(name, &self.body.skeleton)?;
+        let frames = ((secs * motion.fps) as usize + 1).min(motion.len());
+        Ok(motion.trimmed_frames(0, frames)?)
+    }
+
+    fn record(&self, motion: &Motion) -> Result<Take> {
+        let Self { body, garment, settings, world, .. } = self;
+        Ok(record_draped(world, body, garment, motion, settings, &[], &mut |_, _| true)?.0)
+    }
+
+    /// Vertices of the lowest rim.
+    fn hem(&self) -> Vec<usize> {
+        let height = |rim: &[u32]| {
+            rim.iter().map(|v| self.garment.sim.positions[*v as usize].y).sum::<f32>()
+                / rim.len().max(1) as f32
+        };
+        let rims = self.garment.sim.topology().boundary_loops();
+        let lowest = rims.into_iter().min_by(|a, b| height(a).total_cmp(&height(b))).unwrap_or_default();
+        lowest.into_iter().map(|v| v as usize).collect()
+    }
+}
+
+/// How a take moves: root-mean-square speed of the vertices about their mean, m/s, and how far the hem is on average above
+/// where it hangs at rest, m.
+fn liveliness(take: &Take, hem: &[usize]) -> (f64, f64) {
+    let (mut squares, mut count) = (0.0, 0.0);
+    let mut risen = 0.0;
+    let mean = |x: &[Vec3]| x.iter().map(|p| p.as_dvec3()).sum::<DVec3>() / x.len() as f64;
+    for f in 1..take.len() {
+        let (now, before) = (take.frame(f), take.frame(f - 1));
+        let drift = mean(now) - mean(before);
+        for (p, q) in now.iter().zip(before) {
+            squares += ((p.as_dvec3() - q.as_dvec3() - drift) * take.fps).length_squared();
+            count += 1.0;
+        }
+        risen += hem.iter().map(|&v| f64::from(now[v].y - take.draped[v].y)).sum::<f64>() / hem.len() as f64;
+    }
+    ((squares / count).sqrt(), risen / (take.len() - 1) as f64)
+}
+
+/// A skirt kicked by walking legs does not know how time was cut up.
+pub fn kicked(garment: &str, motion: &str, secs: f64) -> Result<Findings> {
+    let usual = RecordSettings::default();
+    let mut seen = Vec::new();
+    for halved in [1.0, 2.0, 4.0] {
+        let mut settings = usual.clone();
+        settings.solver.max_step_secs /= halved;
+        let worn = Worn::new(garment, settings)?;
+        seen.push(liveliness(&worn.record(&worn.motion(motion, secs)?)?, &worn.hem()));
+    }
+    let finest = seen[2];
+    let mut rows = Vec::new();
+    for (step, (speed, risen)) in ["h", "h/2"].iter().zip(&seen) {
+        rows.push(Row::relative(
+            format!("{garment} on {motion}, speed about the mean at {step} against h/4, m/s"),
+            *speed,
+            finest.0,
+            0.1,
+        ));
+        rows.push(Row::relative(
+            format!("{garment} on {motion}, hem risen at {step} against h/4, cm"),
+            100.0 * risen,
+            100.0 * finest.1,
+            0.1,
+        ));
+    }
+    Ok(rows.into())
+}
+
+/// Every built-in garment on a walk, a run and a jump gives true takes.
+pub fn bounds() -> Result<Findings> {
+    let mut rows = Vec::new();
+    for garment in builtin::list().iter().filter(|e| e.kind == "garment").map(|e| e.name) {
+        let worn = Worn::new(garment, RecordSettings::default())?;
+        // Tens of thousands of vertices take a second a frame.
+        let secs = if worn.garment.sim.positions.len() < 10_000 { 2.0 } else { 0.4 };
+        for motion in ["walk:1.2", "run:2.5", "jump"] {
+            let seen = worn.record(&worn.motion(motion, secs)?)?.verdict.unwrap_or_default();
+            let name = |what: &str| format!("{garment} on {motion}, {what}");
+            let percent = 100.0 * f64::from(seen.strain.value);
+            rows.push(Row::at_most(name("largest edge strain, %"), percent, 100.0 * f64::from(MOST_STRAIN)));
+            let depth = f64::from(seen.depth_mm.value);
+            rows.push(Row::at_most(name("deepest in the body, mm"), depth, f64::from(MOST_DEPTH_MM)));
+            rows.push(Row::at_most(name("crossings"), f64::from(seen.crossings.value), 0.0));
+        }
+    }
+    Ok(rows.into())
+}
+
+/// Mean distance that twins may have over a clip, cm: the bar of the day.
+const TWINS_CM: f64 = 1.3;
+
+/// Two runs that differ by 0.1 mm at the first frame, and how fast they part.
+pub fn twins(garment: &str, motion: &str, secs: f64) -> Result<Findings> {
+    let mut worn = Worn::new(garment, RecordSettings::default())?;
+    let clip = worn.motion(motion, secs)?;
+    let one = worn.record(&clip)?;
+    worn.settings.nudge_m = 1e-4;
+    let other = worn.record(&clip)?;
+    let apart = |f: usize| {
+        let pairs = one.frame(f).iter().zip(other.frame(f));
+        100.0 * pairs.map(|(p, q)| f64::from(p.distance(*q))).sum::<f64>() / one.vertices as f64
+    };
+    let curve: Vec<(f64, f64)> = (0..one.len()).map(|f| (f as f64 / one.fps, apart(f))).collect();
+    let mean = curve.iter().map(|p| p.1).sum::<f64>() / curve.len() as f64;
+    let name = format!("{garment} on {motion}");
+    Ok(Findings {
+        rows: vec![
+            Row::absolute(format!("twins of {name} at the first frame, mm"), 10.0 * curve[0].1, 0.1, 0.001),
+            Row::at_most(format!("twins of {name}, mean distance, cm"), mean, TWINS_CM),
+        ],
+        plots: vec![
+            Plot::new(format!("Twins of {name}, nudged by 0.1 mm"), "s", "mean distance, cm")
+                .ours("twins", curve),
+        ],
+        shots: vec![],
+    })
+}
+
+/// Angle to the vertical, degrees, at which a sheet hangs in a stream of `speed`: the air's push on it and its weight
+/// have the same moment about its upper edge, `½ρcV² cos²α = w sin α`.
+fn hanging_angle(fabric: &Fabric, density: f64, speed: f64) -> f64 {
+    let (push, weight) = (0.5 * density * fabric.drag * speed * speed, 9.81 * fabric.density);
+    // w s = p (1 − s²).
+    let sine = (-weight + (weight * weight + 4.0 * push * push).sqrt()) / (2.0 * push);
+    sine.asin().to_degrees()
+}
+
+/// How far the lower half of a cape stands out behind its wearer, degrees: from the middle of its length to its hem.
+fn streaming_angle(worn: &Worn, x: &[Vec3], behind: Vec3) -> f64 {
+    // By where it hung at rest.
+    let rest: Vec<f32> = worn.world.state.x.iter().map(|p| p.y as f32).collect();
+    let (low, high) = rest.iter().fold((f32::MAX, f32::MIN), |(l, h), y| (l.min(*y), h.max(*y)));
+    let mean = |from: f32, to: f32| {
+        let within = |y: f32| (from..=to).contains(&((y - low) / (high - low)));
+        let some: Vec<Vec3> = x.iter().zip(&rest).filter(|(_, y)| within(**y)).map(|(p, _)| *p).collect();
+        some.iter().sum::<Vec3>() / some.len().max(1) as f32
+    };
+    let line = mean(0.0, 0.1) - mean(0.4, 0.5);
+    f64::from(line.dot(behind).atan2(-line.y).to_degrees())
+}
+
+/// A cape in a headwind of 2.5 m/s, and behind a runner of that speed: it stands out as a hanging sheet does.
+pub fn cape() -> Result<Findings> {
+    let speed = 2.5;
+    let mut rows = Vec::new();
+    let mut settings = RecordSettings::default();
+    settings.solver.wind = DVec3::new(0.0, 0.0, -speed);
+    let windy = Worn::new("cape", settings)?;
+    let right = hanging_angle(&windy.fabric, windy.settings.solver.air_density, speed);
+    let mean = |worn: &Worn, take: &Take| {
+        // The last second: by then it has found its place.
+        let frames = take.len().saturating_sub(30)..take.len();
+        let count = frames.len() as f64;
+        frames.map(|f| streaming_angle(worn, take.frame(f), Vec3::NEG_Z)).sum::<f64>() / count
+    };
+    let standing = windy.record(&windy.motion("stand", 3.0)?)?;
+    let name = |what: &str| format!("cape {what}, angle to the vertical, degrees");
+    rows.push(Row::relative(name("in a headwind of 2.5 m/s"), mean(&windy, &standing), right, 0.15));
+    let calm = Worn::new("cape", RecordSettings::default())?;
+    let running = calm.record(&calm.motion("run:2.5", 4.0)?)?;
+    rows.push(Row::relative(name("on a runner of 2.5 m/s"), mean(&calm, &running), right, 0.15));
+    Ok(rows.into())
+}
