@@ -16,8 +16,11 @@ const REACH_M: f32 = 1.2;
 const OFF_M: f32 = 0.005;
 /// Triangles that are looked from; of finer garments only so many, and the others take after the nearest.
 const LOOKS: usize = 1200;
-/// Shares of closed directions at which air begins to be enclosed, and is.
-const CLOSED: std::ops::Range<f32> = 0.75..0.9;
+/// What is seen is averaged over this distance, m: within a fold of a cape nearly all directions end on the fold.
+const ABOUT_M: f32 = 0.15;
+/// Averaged shares of closed directions at which air begins to be enclosed, and is. A dress has 0.97 at its hem and 1
+/// elsewhere; a cape 0.59 at its hem, 0.8 at the height of the waist and 0.96 on the shoulders.
+const CLOSED: std::ops::Range<f32> = 0.8..0.95;
 
 /// Per vertex from 0, where the wind blows through, to 1, where the air goes with the wearer.
 pub(crate) fn enclosure(
@@ -34,15 +37,23 @@ pub(crate) fn enclosure(
     let centre = |t: usize| triangles[t].map(|v| points[v as usize]).iter().sum::<Vec3>() / 3.0;
 
     let stride = triangles.len().div_ceil(LOOKS).max(1);
-    let looked: Vec<(Vec3, f64)> = (0..triangles.len())
+    let seen: Vec<(Vec3, f32)> = (0..triangles.len())
         .step_by(stride)
         .map(|t| {
             let [a, b, c] = triangles[t].map(|v| points[v as usize]);
             let normal = (b - a).cross(c - a).normalize_or(Vec3::Y);
             // Files disagree on which side is out: the more closed side is in.
             let closed = closed(&tree, centre(t), normal).max(closed(&tree, centre(t), -normal));
-            let share = ((closed - CLOSED.start) / (CLOSED.end - CLOSED.start)).clamp(0.0, 1.0);
-            (centre(t), f64::from(share))
+            (centre(t), closed)
+        })
+        .collect();
+    let looked: Vec<(Vec3, f64)> = seen
+        .iter()
+        .map(|(at, _)| {
+            let about = seen.iter().filter(|(p, _)| p.distance_squared(*at) <= ABOUT_M * ABOUT_M);
+            let (sum, count) = about.fold((0.0, 0.0), |(sum, count), (_, c)| (sum + c, count + 1.0f32));
+            let share = (sum / count - CLOSED.start) / (CLOSED.end - CLOSED.start);
+            (*at, f64::from(share.clamp(0.0, 1.0)))
         })
         .collect();
     let share = |t: usize| {

@@ -23,7 +23,7 @@ use crate::{Error, Settings};
 use choose::Choosing;
 use faer::Mat;
 use motions::Motions;
-use toile_assets::{Body, Certificate, Correction, InputSet, Model, ModelKind};
+use toile_assets::{Body, Certificate, Correction, InputSet, Lineage, Model, ModelKind};
 
 /// How a model D came about.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +49,7 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
     source: &S,
     settings: &Settings,
 ) -> Result<Training, Error> {
-    let (heads, first) = heads(body.skeleton.len(), source)?;
+    let (heads, first) = heads(body, source)?;
     let mut remarks = Vec::new();
     let Some(attachment) = attachment(body, &first, &mut remarks) else {
         return Err(Error::Empty(
@@ -102,6 +102,8 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
         gate: chosen.gate,
         forgets_in_frames: correction.forgets_in_frames(),
     };
+    let learned = heads.iter().map(|h| (h.clip.as_str(), h.provenance.as_ref()));
+    let lineage = Lineage::of(learned).map(|l| l.to_note());
     let mut notes = vec![
         ("takes", heads.len().to_string()),
         ("frames", chosen.frames.to_string()),
@@ -157,7 +159,7 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
         correction: Some(correction),
         attachment: Some(attachment),
         hidden_triangles: Vec::new(),
-        notes: notes.into_iter().map(|(k, v)| (k.to_string(), v)).collect(),
+        notes: notes.into_iter().map(|(k, v)| (k.to_string(), v)).chain(lineage).collect(),
     };
     model.certificate.travel_bound_m = model.correction_bound().unwrap_or_default();
     model.verify_certificate().map_err(Error::Numerical)?;
