@@ -17,6 +17,7 @@ pub use gate::GateFit;
 pub(crate) use unpose::unposed;
 
 use crate::mirror::{Mirror, WithMirrored};
+use crate::shield::shield;
 use crate::source::{TakeSource, heads};
 use crate::train::{Training, attachment};
 use crate::{Error, Settings};
@@ -156,9 +157,15 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
         },
         correction: Some(correction),
         attachment: Some(attachment),
+        shield: None,
         hidden_triangles: Vec::new(),
         notes: notes.into_iter().map(|(k, v)| (k.to_string(), v)).collect(),
     };
+    if settings.shield_frames > 0
+        && let Some(attachment) = &model.attachment
+    {
+        model.shield = shield(body, attachment, &source, settings.shield_frames)?;
+    }
     model.certificate.travel_bound_m = model.correction_bound().unwrap_or_default();
     model.verify_certificate().map_err(Error::Numerical)?;
     Ok(Training {
