@@ -195,10 +195,10 @@ fn alone_hips(bones: &[Affine3A]) -> [Vec3; 3] {
     corrected(SMALL, 1).hips.unwrap().points(bones)
 }
 
-/// Nanoseconds that this thread was on a processor, which other programs do not add to; 0 where the system does not tell.
+/// Nanoseconds that this thread was on a processor, which other programs do not add to.
 fn on_processor_ns() -> u64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split_whitespace().next().and_then(|t| t.parse().ok()).unwrap_or(0)
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
 /// `cargo test --release -p toile-run --test corrected -- --ignored --nocapture`

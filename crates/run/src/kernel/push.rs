@@ -47,17 +47,17 @@ impl Guard {
                     above[n] = apart.mul_add(near[3 + axis][n], above[n]);
                 }
             }
+            // As masks: a choice between two places in memory would be made lane by lane.
+            let mut mask = [0u32; W];
             for n in 0..W {
-                height[n] = if apart_sq[n] < nearest[n] { above[n] } else { height[n] };
+                mask[n] = 0u32.wrapping_sub(u32::from(apart_sq[n] < nearest[n]));
+                nearest[n] = choose(mask[n], apart_sq[n], nearest[n]);
+                height[n] = choose(mask[n], above[n], height[n]);
             }
             for axis in 0..3 {
                 for n in 0..W {
-                    normal[axis][n] =
-                        if apart_sq[n] < nearest[n] { near[3 + axis][n] } else { normal[axis][n] };
+                    normal[axis][n] = choose(mask[n], near[3 + axis][n], normal[axis][n]);
                 }
-            }
-            for n in 0..W {
-                nearest[n] = if apart_sq[n] < nearest[n] { apart_sq[n] } else { nearest[n] };
             }
         }
         let mut moved = [0.0f32; W];
@@ -77,6 +77,12 @@ impl Guard {
     pub fn room(&self, lanes: usize) -> usize {
         NUMBERS * self.points.len() * lanes
     }
+}
+
+/// The first where all bits of the mask are set, the second where none is.
+#[inline(always)]
+fn choose(mask: u32, a: f32, b: f32) -> f32 {
+    f32::from_bits((a.to_bits() & mask) | (b.to_bits() & !mask))
 }
 
 /// Poses the points for all lanes of `bones`.
