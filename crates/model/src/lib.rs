@@ -12,6 +12,7 @@
 //! ```
 
 mod attachment;
+mod attained;
 mod correction;
 mod error;
 mod model;

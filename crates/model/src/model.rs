@@ -184,6 +184,7 @@ impl Model {
                 return Err("the certificate states no finite travel bound for every vertex".into());
             }
         }
+        self.verify_attained()?;
         if n == 0 {
             return Ok(());
         }
