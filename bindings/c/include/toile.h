@@ -373,7 +373,8 @@ ToileStatus toile_crowd_normals(const ToileCrowd *crowd,
 
 /*
  Writes a garment's cloth coefficients, `stride_bytes` (at least 4) from one to the next: all that an engine with
- the garment's basis as morph targets needs. toile_crowd_draw is not needed for them.
+ the garment's basis as morph targets needs. Of kind d they are the weights of morph targets in the bind pose, before
+ the engine skins. toile_crowd_draw is not needed for them.
 
  Preconditions: `crowd` was returned by this library and has not been freed; `out` points to `capacity` floats of that stride.
  */
@@ -382,6 +383,17 @@ ToileStatus toile_crowd_coefficients(const ToileCrowd *crowd,
                                      float *out,
                                      size_t capacity,
                                      size_t stride_bytes);
+
+/*
+ How far a garment of kind d trusts what it learned for its present pose: 1 within what training saw, 0 where it is
+ merely skinned. 1 for the published kinds. Its coefficients are already multiplied with it.
+
+ # Safety
+ `crowd` came from this library; `out` is good for one float.
+ */
+ToileStatus toile_crowd_gate(const ToileCrowd *crowd,
+                             ToileInstance garment,
+                             float *out);
 
 /*
  The canonical frame that goes with a garment's coefficients: turn morphed vertices by `heading` about +Y and move

@@ -459,7 +459,8 @@ unsafe fn write_points(
 }
 
 /// Writes a garment's cloth coefficients, `stride_bytes` (at least 4) from one to the next: all that an engine with
-/// the garment's basis as morph targets needs. toile_crowd_draw is not needed for them.
+/// the garment's basis as morph targets needs. Of kind d they are the weights of morph targets in the bind pose, before
+/// the engine skins. toile_crowd_draw is not needed for them.
 ///
 /// # Safety
 /// `crowd` was returned by this library and has not been freed; `out` points to `capacity` floats of that stride.
@@ -486,6 +487,25 @@ pub unsafe extern "C" fn toile_crowd_coefficients(
             // SAFETY: within the room that the caller promises.
             unsafe { out.cast::<u8>().add(i * stride_bytes).cast::<f32>().write_unaligned(*v) };
         }
+        Ok(())
+    })
+}
+
+/// How far a garment of kind d trusts what it learned for its present pose: 1 within what training saw, 0 where it is
+/// merely skinned. 1 for the published kinds. Its coefficients are already multiplied with it.
+///
+/// # Safety
+/// `crowd` came from this library; `out` is good for one float.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn toile_crowd_gate(crowd: *const Crowd, garment: Instance, out: *mut f32) -> Status {
+    border(|| {
+        // SAFETY: the caller's promises.
+        let gate = unsafe { crowd_ref(crowd) }?.inner.gate(instance(garment)).map_err(run_error)?;
+        if out.is_null() {
+            return Err(null("out"));
+        }
+        // SAFETY: the caller promises room for one.
+        unsafe { out.write_unaligned(gate) };
         Ok(())
     })
 }

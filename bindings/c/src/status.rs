@@ -84,7 +84,7 @@ pub(crate) fn run_error(error: toile_run::Error) -> Failure {
         Error::Full { .. } => Status::Full,
         Error::Gone => Status::Gone,
         Error::Joints { .. } | Error::Coefficients { .. } => Status::Count,
-        Error::NotFinite { .. } => Status::NotFinite,
+        Error::NotFinite { .. } | Error::TooFar { .. } => Status::NotFinite,
         Error::NotRigid { .. } => Status::NotRigid,
         Error::TimeStep(_) => Status::TimeStep,
         Error::NoHips => Status::NoHips,

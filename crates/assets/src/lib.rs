@@ -65,6 +65,7 @@ pub use toile_geometry::{
     self_crossings,
 };
 pub use toile_model::{
-    Attachment, Certificate, Correction, HipLine, InputSet, Model, ModelKind, RootFrame, RootTracker, Skin,
+    Attachment, Certificate, Correction, HipLine, InputSet, Model, ModelKind, NEIGHBOURS, RootFrame,
+    RootTracker, Shield, Skin,
 };
 pub use verdict::{MOST_DEPTH_MM, MOST_STRAIN, Verdict, Worst};

@@ -114,6 +114,7 @@ fn small_model() -> Model {
             training_travel_m: vec![0.5; 3],
         },
         correction: None,
+        shield: None,
         attachment: Some(Attachment {
             skin: Skin::from_rows([[(0, 1.0)]; 3]).unwrap(),
             rest: vec![Vec3::ZERO; 3],

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use toile_assets::write::{bvh, obj, write_atomically};
-use toile_assets::{Body, Error, Fabric, Garment, Model, Motion, Take, builtin};
+use toile_assets::{Body, Error, Fabric, Garment, Model, ModelKind, Motion, Take, builtin};
 use toile_learn::Settings;
 use toile_show::{Image, Material, MeshHandle, View, srgb};
 use toile_simulate::RecordSettings;
@@ -210,7 +210,7 @@ fn simulate(
 
 /// The model of these takes: read where it was learned from exactly them, else learned.
 fn train(path: &Path, body: &Body, takes: &[Take]) -> Result<Arc<Model>> {
-    let settings = Settings::default();
+    let settings = Settings { kind: ModelKind::D, ..Settings::default() };
     let inputs = takes.iter().map(|t| t.notes.iter().find(|(k, _)| k == resume::INPUTS));
     let digest = inputs
         .fold(Digest::default().with(&settings).with(&env!("CARGO_PKG_VERSION")), |d, note| d.with(&note))

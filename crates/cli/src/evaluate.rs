@@ -119,6 +119,11 @@ pub fn run(args: &Args) -> Result<()> {
     if !others.is_empty() {
         let t =
             toile_learn::twins(&model, &takes, &others).map_err(|e| BadRequest(format!("--twins: {e}")))?;
+        // No predictor can be nearer on average than halfway between the two; root of a half, since both stray.
+        let floor = t.mean_cm / 2.0f64.sqrt();
+        value["floor_cm"] = json!(floor);
+        value["twins_correlation"] = json!(t.correlation);
+        value["above_floor_cm"] = json!((evaluation.mean_cm.powi(2) - floor.powi(2)).max(0.0).sqrt());
         value["twins"] = json!({
             "mean_cm": t.mean_cm, "after_stops_cm": number(t.after_stops_cm), "liveliness": t.liveliness,
             "correlation": t.correlation, "pairs": t.pairs,
@@ -279,10 +284,12 @@ fn text(e: &Evaluation) -> String {
         ));
     }
     text.push_str(&format!(
-        "all: mean {:.2} cm (skin {:.2}, projection {:.2}, order 0 {:.2}), p95 {:.2}, max {:.1}\n\
+        "all: mean {:.2} cm ({:.2} of skin, worst clip {:.2}; skin {:.2}, projection {:.2}, order 0 {:.2}), p95 {:.2}, max {:.1}\n\
          liveliness {:.2}, correlation {:.2}; inside the body {:.2} % (simulated {:.2} %), deepest {:.1} mm ({:.1} mm)\n\
          out of range {:.1} % of frames (farthest {:.2}), {:.2} inputs clamped a frame, {:.1} µs a frame\n",
         e.mean_cm,
+        e.mean_cm / e.skin_cm,
+        worst_over_skin(e),
         e.skin_cm,
         e.projection_cm,
         e.kinematic_cm,
@@ -360,6 +367,11 @@ fn settling_json(s: &SettlingSummary) -> Value {
     })
 }
 
+/// The largest ratio of a clip's error to that of skinned cloth.
+fn worst_over_skin(e: &Evaluation) -> f64 {
+    e.clips.iter().map(|c| c.mean_cm / c.skin_cm).fold(f64::NAN, f64::max)
+}
+
 /// The evaluation as `--json` prints it.
 pub fn json(e: &Evaluation) -> Value {
     let clips: Vec<_> = e
@@ -376,7 +388,7 @@ pub fn json(e: &Evaluation) -> Value {
     json!({
         "mean_cm": e.mean_cm, "p95_cm": e.p95_cm, "max_cm": e.max_cm, "skin_cm": e.skin_cm,
         "projection_cm": e.projection_cm, "kinematic_cm": e.kinematic_cm,
-        "over_skin": number(e.mean_cm / e.skin_cm), "over_projection": number(e.mean_cm / e.projection_cm),
+        "over_skin": number(e.mean_cm / e.skin_cm), "worst_over_skin": number(worst_over_skin(e)), "over_projection": number(e.mean_cm / e.projection_cm),
         "after_stops_cm": number(e.after_stops_cm), "kinematic_after_stops_cm": number(e.kinematic_after_stops_cm),
         "liveliness": e.liveliness, "correlation": e.correlation,
         "settling": e.settling().map_or(Value::Null, |s| settling_json(&s)),

@@ -48,6 +48,9 @@ pub struct Args {
     /// Training frames in which hidden triangles of the body are looked for; 0 leaves them out
     #[arg(long, default_value_t = 24)]
     hidden_frames: usize,
+    /// Training frames in which a model d looks for the skin that it keeps outside of; 0 leaves that out
+    #[arg(long, default_value_t = 200)]
+    shield_frames: usize,
     /// Learn from the takes as they are, without their mirror images
     #[arg(long)]
     no_mirror: bool,
@@ -97,6 +100,7 @@ pub fn run(args: &Args) -> Result<()> {
         refine: !args.no_refine,
         chunk_frames: args.chunk_frames as usize,
         hidden_frames: args.hidden_frames,
+        shield_frames: args.shield_frames,
         mirror: !args.no_mirror,
         ..Settings::default()
     };

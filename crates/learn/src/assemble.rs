@@ -68,6 +68,7 @@ impl Parts<'_> {
                 training_travel_m: Vec::new(),
             },
             correction: None,
+            shield: None,
             attachment: None,
             hidden_triangles: Vec::new(),
             notes: Vec::new(),

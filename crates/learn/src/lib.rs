@@ -33,6 +33,7 @@ mod sequence;
 mod sequences;
 mod settings;
 mod settling;
+mod shield;
 mod source;
 mod spectrum;
 mod train;

@@ -12,11 +12,13 @@
 //! ```
 
 mod attachment;
+mod attained;
 mod correction;
 mod error;
 mod model;
 mod read;
 mod root;
+mod shield;
 mod skin;
 pub mod tensors;
 mod write;
@@ -26,5 +28,6 @@ pub use correction::{Correction, GATE_RATE, MAX_POLE, ROOT_TERMS};
 pub use error::{Error, Result};
 pub use model::{Certificate, InputSet, Model, ModelKind};
 pub use root::{HipLine, RootFrame, RootTracker};
+pub use shield::{NEIGHBOURS, Shield};
 pub use skin::Skin;
 pub use write::write_atomically;

@@ -1,6 +1,6 @@
 //! A learned garment: a few matrices, and the promise that they cannot blow up.
 
-use crate::{Attachment, Correction, HipLine};
+use crate::{Attachment, Correction, HipLine, Shield};
 use glam::Vec3;
 
 /// Which form a model has: A, B and C as published, D ours.
@@ -111,6 +111,8 @@ pub struct Model {
     pub correction: Option<Correction>,
     /// The garment's bones: the cheapest tier, and what the model is compared with.
     pub attachment: Option<Attachment>,
+    /// What keeps a model D outside the body, where it is kept.
+    pub shield: Option<Shield>,
     /// Triangles of the body that no one can see under the garment in any training frame (§6.2), ascending.
     pub hidden_triangles: Vec<u32>,
     /// Training report and settings, as text pairs.
@@ -182,6 +184,7 @@ impl Model {
                 return Err("the certificate states no finite travel bound for every vertex".into());
             }
         }
+        self.verify_attained()?;
         if n == 0 {
             return Ok(());
         }

@@ -3,7 +3,8 @@
 use crate::tensors::TensorReader;
 use crate::write::{FORMAT, VERSION};
 use crate::{
-    Attachment, Certificate, Correction, Error, HipLine, InputSet, Model, ModelKind, ROOT_TERMS, Result, Skin,
+    Attachment, Certificate, Correction, Error, HipLine, InputSet, Model, ModelKind, NEIGHBOURS, ROOT_TERMS,
+    Result, Shield, Skin,
 };
 use glam::Vec3;
 use std::path::Path;
@@ -107,6 +108,7 @@ impl Model {
             },
             correction,
             attachment: attachment(&mut file, vertices, entries / 12),
+            shield: shield(&mut file, vertices, entries / 12),
             hidden_triangles: hidden_triangles(&mut file),
             notes: file.text("notes").and_then(|s| serde_json::from_str(s).ok()).unwrap_or_default(),
         };
@@ -177,22 +179,51 @@ fn attachment(file: &mut TensorReader<'_>, vertices: usize, joints: usize) -> Op
     if !file.has("attachment_joints") {
         return None;
     }
-    let [_, width] = file.shape("attachment_joints");
-    let indices = file.indices("attachment_joints", &[vertices, width], joints);
-    let weights = file.f32s("attachment_weights", &[vertices, width]);
-    let rest = file.f32s("attachment_rest", &[vertices, 3]);
-    if width == 0 || indices.len() != weights.len() || rest.len() != 3 * vertices || !file.sound() {
+    let rest = points(file.f32s("attachment_rest", &[vertices, 3]));
+    let skin = skin(file, "attachment", vertices, joints)?;
+    Some(Attachment { skin, rest })
+}
+
+/// What keeps a garment outside the body, where the file has it.
+fn shield(file: &mut TensorReader<'_>, vertices: usize, joints: usize) -> Option<Shield> {
+    if !file.has("shield_points") {
+        return None;
+    }
+    let [count, _] = file.shape("shield_points");
+    let near = file.indices("shield_near", &[vertices, NEIGHBOURS], count);
+    let shield = Shield {
+        points: points(file.f32s("shield_points", &[count, 3])),
+        normals: points(file.f32s("shield_normals", &[count, 3])),
+        near: near.as_chunks::<NEIGHBOURS>().0.to_vec(),
+        margin_m: file.parsed("shield_margin_m"),
+        limit_m: file.parsed("shield_limit_m"),
+        skin: skin(file, "shield", count, joints)?,
+    };
+    if let Err(e) = shield.check(vertices, joints) {
+        file.fault(e.to_string());
+    }
+    Some(shield)
+}
+
+fn points(values: Vec<f32>) -> Vec<Vec3> {
+    values.as_chunks::<3>().0.iter().map(|p| Vec3::from_array(*p)).collect()
+}
+
+/// Weights in rows of one length, as [`Model::write`] pads them.
+fn skin(file: &mut TensorReader<'_>, name: &str, count: usize, joints: usize) -> Option<Skin> {
+    let (joints_name, weights_name) = (format!("{name}_joints"), format!("{name}_weights"));
+    let [_, width] = file.shape(&joints_name);
+    let indices = file.indices(&joints_name, &[count, width], joints);
+    let weights = file.f32s(&weights_name, &[count, width]);
+    if width == 0 || indices.len() != weights.len() || !file.sound() {
         return None;
     }
     let rows = indices.chunks_exact(width).zip(weights.chunks_exact(width));
     let rows = rows.map(|(j, w)| j.iter().map(|j| *j as u16).zip(w.iter().copied()).collect::<Vec<_>>());
     match Skin::from_rows(rows) {
-        Ok(skin) => {
-            let rest = rest.as_chunks::<3>().0.iter().map(|p| Vec3::from_array(*p)).collect();
-            Some(Attachment { skin, rest })
-        }
+        Ok(skin) => Some(skin),
         Err(e) => {
-            file.fault(format!("attachment: {e}"));
+            file.fault(format!("{name}: {e}"));
             None
         }
     }

@@ -1,7 +1,7 @@
 //! Models as `.toile` files.
 
 use crate::tensors::TensorWriter;
-use crate::{Error, Model, ModelKind, Result};
+use crate::{Error, Model, ModelKind, NEIGHBOURS, Result, Skin};
 use std::io::Write;
 use std::path::Path;
 
@@ -61,12 +61,7 @@ impl Model {
         file.u32s("hidden_triangles", &[self.hidden_triangles.len()], self.hidden_triangles.iter().copied());
         if let Some(attachment) = &self.attachment {
             let width = attachment.skin.max_influences();
-            let (mut joints, mut weights) = (Vec::new(), Vec::new());
-            for v in 0..attachment.skin.len() {
-                let row: Vec<(u16, f32)> = attachment.skin.row(v).collect();
-                joints.extend((0..width).map(|k| row.get(k).map_or(0, |r| u32::from(r.0))));
-                weights.extend((0..width).map(|k| row.get(k).map_or(0.0, |r| r.1)));
-            }
+            let (joints, weights) = padded(&attachment.skin);
             file.u32s("attachment_joints", &[n, width], joints);
             file.f32s("attachment_weights", &[n, width], weights);
             file.f32s("attachment_rest", &[n, 3], attachment.rest.iter().flat_map(|p| p.to_array()));
@@ -86,9 +81,32 @@ impl Model {
             file.f32s("readout_bias", &[d], c.bias.iter().copied());
             file.f32s("half_axes", &[d], c.half_axes.iter().copied());
         }
+        if let Some(shield) = &self.shield {
+            let (n, width) = (shield.points.len(), shield.skin.max_influences());
+            file.text("shield_margin_m", shield.margin_m);
+            file.text("shield_limit_m", shield.limit_m);
+            file.f32s("shield_points", &[n, 3], shield.points.iter().flat_map(|p| p.to_array()));
+            file.f32s("shield_normals", &[n, 3], shield.normals.iter().flat_map(|p| p.to_array()));
+            let (joints, weights) = padded(&shield.skin);
+            file.u32s("shield_joints", &[n, width], joints);
+            file.f32s("shield_weights", &[n, width], weights);
+            file.u32s("shield_near", &[shield.near.len(), NEIGHBOURS], shield.near.iter().flatten().copied());
+        }
         file.sum_up();
         file.write(path.as_ref())
     }
+}
+
+/// Joints and weights in rows of one length.
+fn padded(skin: &Skin) -> (Vec<u32>, Vec<f32>) {
+    let width = skin.max_influences();
+    let (mut joints, mut weights) = (Vec::new(), Vec::new());
+    for v in 0..skin.len() {
+        let row: Vec<(u16, f32)> = skin.row(v).collect();
+        joints.extend((0..width).map(|k| row.get(k).map_or(0, |r| u32::from(r.0))));
+        weights.extend((0..width).map(|k| row.get(k).map_or(0.0, |r| r.1)));
+    }
+    (joints, weights)
 }
 
 /// How a kind is written in files and on the command line.

@@ -103,12 +103,14 @@ enum Job {
 #[derive(Default)]
 struct Scratch {
     normals: Buffer,
+    /// Points of the skin, posed.
+    posed: Buffer,
 }
 
 fn work(shard: &mut Shard, job: &Job, scratch: &mut Scratch) {
     match job {
         Job::Step => shard.step(),
-        Job::Draw(view) => shard.draw(view, &mut scratch.normals),
+        Job::Draw(view) => shard.draw(view, &mut scratch.normals, &mut scratch.posed),
     }
 }
 
@@ -169,6 +171,14 @@ impl Crowd {
             self.pool.provide(|s| {
                 if s.normals.len() < needed {
                     s.normals = Buffer::new(needed);
+                }
+            });
+        }
+        if let Some(guard) = packed.correcting.as_ref().and_then(|c| c.guard.as_ref()) {
+            let needed = guard.room(BLOCK);
+            self.pool.provide(|s| {
+                if s.posed.len() < needed {
+                    s.posed = Buffer::new(needed);
                 }
             });
         }

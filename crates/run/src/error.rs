@@ -41,6 +41,12 @@ pub enum Error {
         /// `bone 3`, `the actor`, `the root`.
         what: String,
     },
+    /// A place beyond 1,000 km.
+    #[error("{what} is more than a million metres away; move the world's origin nearer")]
+    TooFar {
+        /// `bone 3`, `the actor`, `the root`.
+        what: String,
+    },
     /// A bone matrix that is not a rotation.
     #[error(
         "bone {joint} is mirrored, scaled by more than 5 % or sheared by more than 10°; give rotation and translation only"

@@ -1,7 +1,7 @@
 //! A model in the layout that the kernels read.
 
 use crate::Basis;
-use crate::kernel::{Hanging, Matrix, PLACED, PLAIN, Packer, Schedule, bf16, cast};
+use crate::kernel::{Guard, Hanging, Matrix, PLACED, PLAIN, Packer, Schedule, bf16, cast};
 use std::sync::Arc;
 use toile_model::Model;
 
@@ -13,6 +13,8 @@ pub(crate) struct Correcting {
     pub near: Matrix<PLAIN>,
     /// Bones of the garment's vertices.
     pub hanging: Hanging,
+    /// What keeps vertices outside the body.
+    pub guard: Option<Guard>,
     /// What each coefficient is of its half axis.
     pub per_axis: Vec<f32>,
 }
@@ -104,12 +106,13 @@ impl Packed {
                 drive: drive.of(&pages),
                 near: near.of(&pages),
                 hanging,
+                guard: m.shield.as_ref().map(Guard::new),
                 per_axis,
             }),
             normals: Schedule::new(if with_normals { &m.triangles } else { &[] }, m.vertices),
             reach_m: (0..d).map(|k| reach(k, &|w| w)).collect(),
             rounding_m: if half { (0..d).map(|k| reach(k, &rounding)).collect() } else { Vec::new() },
-            model,
+            model: model.clone(),
         }
     }
 }

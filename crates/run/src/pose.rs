@@ -53,7 +53,10 @@ pub(crate) fn canonical(actor: &Actor, root: &RootFrame, bones: &[Affine3A], mea
     out.iter_mut().zip(mean).for_each(|(v, mean)| *v -= mean);
 }
 
-/// Refuses poses that are not finite or not rigid, or for another number of joints.
+/// Nothing is farther away, m: single precision has metres there.
+const FARTHEST_M: f32 = 1e6;
+
+/// Refuses poses that are not finite, too far away or not rigid, or for another number of joints.
 pub(crate) fn check(bones: &[Affine3A], joints: usize, actor: &Actor) -> Result<(), Error> {
     if bones.len() != joints {
         return Err(Error::Joints { given: bones.len(), expected: joints });
@@ -62,6 +65,9 @@ pub(crate) fn check(bones: &[Affine3A], joints: usize, actor: &Actor) -> Result<
     if !(actor.position.is_finite() && (0.98..1.02).contains(&turned)) {
         return Err(Error::NotFinite { what: "the actor's position or the length of its rotation".into() });
     }
+    if actor.position.abs().max_element() > f64::from(FARTHEST_M) {
+        return Err(Error::TooFar { what: "the actor".into() });
+    }
     for (joint, bone) in bones.iter().enumerate() {
         // det² ≤ (|x|²|y|²|z|²) ≤ ((|x|² + |y|² + |z|²) / 3)³, both equal for rotations with a uniform scale only.
         let m = &bone.matrix3;
@@ -69,8 +75,11 @@ pub(crate) fn check(bones: &[Affine3A], joints: usize, actor: &Actor) -> Result<
         let size = (squares.x + squares.y + squares.z) / 3.0;
         let volume = m.x_axis.cross(m.y_axis).dot(m.z_axis);
         let rigid = (0.9..1.1).contains(&size) && volume > 0.0 && size * size * size - volume * volume < 0.03;
-        if !(rigid && bone.translation.is_finite()) {
-            return Err(if bone.is_finite() {
+        let near = bone.translation.is_finite() && bone.translation.abs().max_element() <= FARTHEST_M;
+        if !(rigid && near) {
+            return Err(if bone.is_finite() && !near {
+                Error::TooFar { what: format!("bone {joint}") }
+            } else if bone.is_finite() {
                 Error::NotRigid { joint }
             } else {
                 Error::NotFinite { what: format!("bone {joint}") }
@@ -80,10 +89,13 @@ pub(crate) fn check(bones: &[Affine3A], joints: usize, actor: &Actor) -> Result<
     Ok(())
 }
 
-/// Refuses a root frame that is not finite.
+/// Refuses a root frame that is not finite or too far away.
 pub(crate) fn check_root(root: &RootFrame) -> Result<(), Error> {
     if root.position.is_finite() && root.heading.is_finite() {
-        Ok(())
+        match root.position.abs().max_element() <= f64::from(FARTHEST_M) {
+            true => Ok(()),
+            false => Err(Error::TooFar { what: "the root".into() }),
+        }
     } else {
         Err(Error::NotFinite { what: "the root".into() })
     }

@@ -4,13 +4,20 @@
 //! that the model's certificate covers, so the travel bound in the file holds whatever is fed in.
 
 use crate::clock::Clock;
-use crate::kernel::{Placement, RowsMut, cast, place_one, skin, take_off_one};
+use crate::kernel::{Placement, Wearers, cast, hang_one, place_one, pose as pose_points, take_off_one};
 use crate::packed::Packed;
 use crate::shard::{Room, Shard, placement};
 use crate::{Actor, Basis, Isa, StepReport, Tier, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
 use toile_model::{Model, RootFrame};
+
+/// What a model D hangs on: bones in the world, and the skin that it is kept outside of.
+#[derive(Default)]
+struct Worn {
+    bones: Vec<f32>,
+    skin: Vec<f32>,
+}
 
 /// A learned garment on one character.
 pub struct Stable {
@@ -20,9 +27,8 @@ pub struct Stable {
     before: Option<(RootFrame, f64)>,
     /// Coefficients shown in the step before.
     shown_before: Vec<f32>,
-    /// World-space bones of the latest step and the one before: only of a model D.
-    bones: Vec<f32>,
-    bones_before: Vec<f32>,
+    /// The wearer in the latest step and the one before: only of a model D.
+    worn: [Worn; 2],
 }
 
 impl Stable {
@@ -37,11 +43,14 @@ impl Stable {
         let mut shard = Shard::new(Arc::new(Packed::new(model, basis, false)), Isa::best(), 1, Room::Nothing);
         shard.enter(0);
         let shown_before = shard.coefficients(0).to_vec();
-        let bones = match shard.packed.correcting {
-            Some(_) => vec![0.0; shard.packed.body.depth()],
-            None => Vec::new(),
+        let worn = || {
+            let Some(correcting) = &shard.packed.correcting else { return Worn::default() };
+            Worn {
+                bones: vec![0.0; shard.packed.body.depth()],
+                skin: vec![0.0; correcting.guard.as_ref().map_or(0, |guard| guard.room(1))],
+            }
         };
-        Self { shard, clock, before: None, shown_before, bones_before: bones.clone(), bones }
+        Self { worn: [worn(), worn()], shard, clock, before: None, shown_before }
     }
 
     /// How far a model D trusts what it learned for the present pose, 0 to 1.
@@ -50,13 +59,12 @@ impl Stable {
     }
 
     /// The corrected garment, carried by bones.
-    fn skinned(&self, y: &[f32], bones: &[f32], out: &mut [Vec3]) {
+    fn skinned(&self, y: &[f32], worn: &Worn, out: &mut [Vec3]) {
         let Some(correcting) = &self.shard.packed.correcting else { return };
-        let out = cast::floats_mut(out);
-        place_one(self.shard.isa, &self.shard.packed.vertices, y, &Placement::NONE, out);
-        let stride = out.len();
-        let mut rows = RowsMut { data: out, stride };
-        skin(self.shard.isa, &correcting.hanging, 0..stride / 3, bones, 1, &[0], &mut rows);
+        let (out, isa) = (cast::floats_mut(out), self.shard.isa);
+        place_one(isa, &self.shard.packed.vertices, y, &Placement::NONE, out);
+        let wearer = Wearers { bones: &worn.bones, skin: &worn.skin };
+        hang_one(isa, &correcting.hanging, correcting.guard.as_ref(), wearer, out);
     }
 
     /// The cloth coefficients `y` of the current frame.
@@ -90,15 +98,19 @@ impl Tier for Stable {
         self.shard.set_pose(0, &Actor::IDENTITY, bones, *root);
         self.shard.step();
         if self.shard.packed.correcting.is_some() {
-            std::mem::swap(&mut self.bones, &mut self.bones_before);
-            self.shard.write_bones(0, &mut self.bones);
+            self.worn.swap(0, 1);
+            self.shard.write_bones(0, &mut self.worn[0].bones);
+            if let Some(guard) = self.shard.packed.correcting.as_ref().and_then(|c| c.guard.as_ref()) {
+                let Worn { bones, skin } = &mut self.worn[0];
+                pose_points(self.shard.isa, guard, bones, 1, skin);
+            }
         }
         StepReport { clamped: self.shard.clamped, refused: false }
     }
 
     fn positions(&self, out: &mut [Vec3]) {
         if self.shard.packed.correcting.is_some() {
-            return self.skinned(self.coefficients(), &self.bones, out);
+            return self.skinned(self.coefficients(), &self.worn[0], out);
         }
         let at = placement(self.shard.root(0).as_ref(), DVec3::ZERO);
         let basis = &self.shard.packed.vertices;
@@ -113,7 +125,7 @@ impl Tier for Stable {
         self.positions(out);
         if self.shard.packed.correcting.is_some() {
             let mut was = vec![Vec3::ZERO; out.len()];
-            self.skinned(&self.shown_before, &self.bones_before, &mut was);
+            self.skinned(&self.shown_before, &self.worn[1], &mut was);
             let per_second = (1.0 / dt_secs) as f32;
             out.iter_mut().zip(&was).for_each(|(now, was)| *now = (*now - *was) * per_second);
             return true;

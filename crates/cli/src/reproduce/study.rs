@@ -246,7 +246,7 @@ impl Study {
         model: &Arc<Model>,
         out: &Path,
     ) -> Result<()> {
-        training.model.write(&out.join("model.toile"))?;
+        training.model.write(out.join("model.toile"))?;
         let attachment = model.attachment.clone().context("the model has no weights")?;
         let evaluation = evaluate(model, &self.test, &attachment, Some(&self.body));
         self.baselines = Some(baselines(model, &self.train[..], &self.test)?);
@@ -300,7 +300,7 @@ impl Study {
             Settings { cloth_dims: MAIN, body_dims: MAIN, hidden_frames: 0, ..Settings::default() };
         let training = toile_learn::train(body, &train, &settings)?;
         let file: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-        training.model.write(&out.join(format!("{file}.toile")))?;
+        training.model.write(out.join(format!("{file}.toile")))?;
         let model = Arc::new(training.model);
         let attachment = model.attachment.clone().context("the takes do not hold the draped garment")?;
         let e = evaluate(&model, &test, &attachment, None);

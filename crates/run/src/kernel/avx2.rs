@@ -4,7 +4,7 @@
 //! that are good for what the parent's safe wrappers have checked: `depth` rows of a panel, `depth` inputs for
 //! each instance, a whole panel of outputs.
 
-use super::{PLACED, PLAIN, Placement, Rows, RowsMut, Schedule};
+use super::{Guard, Hanging, PLACED, PLAIN, Placement, Rows, RowsMut, Schedule, Wearers};
 use std::arch::x86_64::*;
 
 /// Eight entries of a panel from number `at` on; stored as `bf16` they are the upper halves of `f32`.
@@ -159,8 +159,15 @@ fn rows_to_lanes(rows: [&[f32; PLACED]; 8], lanes: &mut [[f32; 8]; PLACED]) {
 /// Sums of area vectors to unit normals in rows.
 #[target_feature(enable = "avx2,fma")]
 #[inline]
-fn lanes_to_rows(lanes: &mut [[f32; 8]; PLACED], q: usize, part: &[u32], out: &mut RowsMut) {
+fn normals_to_rows(lanes: &mut [[f32; 8]; PLACED], q: usize, part: &[u32], out: &mut RowsMut) {
     super::normals::make_unit(lanes);
+    lanes_to_rows(lanes, q, part, out);
+}
+
+/// Lanes to rows, as panel `q` of the instances' own.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+fn lanes_to_rows(lanes: &[[f32; 8]; PLACED], q: usize, part: &[u32], out: &mut RowsMut) {
     for (r, block) in lanes.as_chunks::<8>().0.iter().enumerate() {
         let mut registers = [_mm256_setzero_ps(); 8];
         for n in 0..8 {
@@ -211,7 +218,7 @@ pub(super) fn normals(
     let (take, give) = (
         |rows: [&[f32; PLACED]; 8], lanes: &mut [[f32; 8]; PLACED]| rows_to_lanes(rows, lanes),
         |lanes: &mut [[f32; 8]; PLACED], q: usize, part: &[u32], out: &mut RowsMut| {
-            lanes_to_rows(lanes, q, part, out)
+            normals_to_rows(lanes, q, part, out)
         },
     );
     super::normals::step(schedule, p, vertices, part, scratch, out, take, give);
@@ -228,4 +235,42 @@ pub(super) fn normals1(
     out: &mut RowsMut,
 ) {
     super::normals::one(schedule, p, vertices, part, scratch, out);
+}
+
+/// A panel of up to 8 instances, skinned side by side.
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn hang(
+    hanging: &Hanging,
+    guard: Option<&Guard>,
+    p: usize,
+    wearers: Wearers,
+    part: &[u32],
+    out: &mut RowsMut,
+) {
+    let (take, give) = (
+        |rows: [&[f32; PLACED]; 8], lanes: &mut [[f32; 8]; PLACED]| rows_to_lanes(rows, lanes),
+        |lanes: &[[f32; 8]; PLACED], q: usize, part: &[u32], out: &mut RowsMut| {
+            lanes_to_rows(lanes, q, part, out)
+        },
+    );
+    super::skin::panel(hanging, guard, p, wearers, part, out, take, give);
+}
+
+/// A panel of one instance, skinned.
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn hang1(
+    hanging: &Hanging,
+    guard: Option<&Guard>,
+    p: usize,
+    wearers: Wearers,
+    part: &[u32],
+    out: &mut RowsMut,
+) {
+    super::skin::panel1(hanging, guard, p, wearers, part, out);
+}
+
+/// All of one instance, skinned.
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn hang_all(hanging: &Hanging, guard: Option<&Guard>, wearer: Wearers, out: &mut [f32]) {
+    super::skin::all(hanging, guard, wearer, out);
 }

@@ -4,7 +4,7 @@
 //! that are good for what the parent's safe wrappers have checked: `depth` rows of a panel, `depth` inputs for
 //! each instance, a whole panel of outputs.
 
-use super::{PLACED, PLAIN, Placement, Rows, RowsMut, Schedule};
+use super::{Guard, Hanging, PLACED, PLAIN, Placement, Rows, RowsMut, Schedule, Wearers};
 use std::arch::x86_64::*;
 
 /// How many columns ahead a single instance asks for: its model may be in no cache. Measured: 32 to 64 gain 10 to
@@ -161,8 +161,15 @@ fn rows_to_lanes(rows: [&[f32; PLACED]; 16], lanes: &mut [[f32; 16]; PLACED]) {
 /// Sums of area vectors to unit normals in rows.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn lanes_to_rows(lanes: &mut [[f32; 16]; PLACED], q: usize, part: &[u32], out: &mut RowsMut) {
+fn normals_to_rows(lanes: &mut [[f32; 16]; PLACED], q: usize, part: &[u32], out: &mut RowsMut) {
     super::normals::make_unit(lanes);
+    lanes_to_rows(lanes, q, part, out);
+}
+
+/// Lanes to rows, as panel `q` of the instances' own.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn lanes_to_rows(lanes: &[[f32; 16]; PLACED], q: usize, part: &[u32], out: &mut RowsMut) {
     for (r, block) in lanes.as_chunks::<16>().0.iter().enumerate() {
         let mut registers = [_mm512_setzero_ps(); 16];
         for n in 0..16 {
@@ -218,7 +225,7 @@ pub(super) fn normals(
     let (take, give) = (
         |rows: [&[f32; PLACED]; 16], lanes: &mut [[f32; 16]; PLACED]| rows_to_lanes(rows, lanes),
         |lanes: &mut [[f32; 16]; PLACED], q: usize, part: &[u32], out: &mut RowsMut| {
-            lanes_to_rows(lanes, q, part, out)
+            normals_to_rows(lanes, q, part, out)
         },
     );
     super::normals::step(schedule, p, vertices, part, scratch, out, take, give);
@@ -235,4 +242,23 @@ pub(super) fn normals1(
     out: &mut RowsMut,
 ) {
     super::normals::one(schedule, p, vertices, part, scratch, out);
+}
+
+/// A panel of up to 16 instances, skinned side by side.
+#[target_feature(enable = "avx512f,fma")]
+pub(super) fn hang(
+    hanging: &Hanging,
+    guard: Option<&Guard>,
+    p: usize,
+    wearers: Wearers,
+    part: &[u32],
+    out: &mut RowsMut,
+) {
+    let (take, give) = (
+        |rows: [&[f32; PLACED]; 16], lanes: &mut [[f32; 16]; PLACED]| rows_to_lanes(rows, lanes),
+        |lanes: &[[f32; 16]; PLACED], q: usize, part: &[u32], out: &mut RowsMut| {
+            lanes_to_rows(lanes, q, part, out)
+        },
+    );
+    super::skin::panel(hanging, guard, p, wearers, part, out, take, give);
 }

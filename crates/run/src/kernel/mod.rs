@@ -18,11 +18,13 @@ pub mod cast;
 mod memory;
 mod normals;
 mod portable;
+mod push;
 mod skin;
 
 pub(crate) use memory::Buffer;
 pub(crate) use normals::{GROUP, Schedule, normals};
-pub(crate) use skin::{Hanging, LANES, lanes_for, skin};
+pub(crate) use push::{Guard, pose};
+pub(crate) use skin::{Hanging, Wearers, hang, hang_one, lanes_for};
 
 use std::sync::Arc;
 

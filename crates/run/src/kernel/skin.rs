@@ -2,15 +2,13 @@
 //!
 //! A garment's vertices hang on the same bones in every instance, so with the bone matrices of several instances side
 //! by side a vertex needs no gathering: its blended matrix is one chain of fused multiply-adds over its bones in fixed
-//! order, whatever the number of lanes. The arithmetic is plain Rust that is inlined into functions compiled for an
-//! instruction set.
+//! order, whatever the number of lanes. Then it is moved out of the skin where it is behind it ([`super::push`]). The
+//! arithmetic is plain Rust that is inlined into functions compiled for an instruction set; only the exchange of
+//! rows and lanes is written for each.
 
-use super::{Isa, RowsMut};
-use std::ops::Range;
+use super::push::Guard;
+use super::{Isa, PLACED, RowsMut};
 use toile_model::Skin;
-
-/// Instances whose vertices are skinned side by side where there are several.
-pub(crate) const LANES: usize = 16;
 
 /// Bones and weights of every vertex, row after row.
 pub(crate) struct Hanging {
@@ -29,80 +27,11 @@ impl Hanging {
         hanging
     }
 
-    /// Vertices.
-    pub fn len(&self) -> usize {
-        self.starts.len() - 1
-    }
-}
-
-/// How many lanes a part of so many instances is best worked on with.
-pub(crate) fn lanes_for(isa: Isa, instances: usize) -> usize {
-    // Wide code costs the same however full it is.
-    if isa == Isa::Portable || 4 * instances < LANES { 1 } else { LANES }
-}
-
-/// Skins some vertices of the instances of `part` in place. `bones` holds 12 numbers a bone, three columns and the
-/// translation, each for all `lanes`; `part` has at most so many instances.
-pub(crate) fn skin(
-    isa: Isa,
-    hanging: &Hanging,
-    vertices: Range<usize>,
-    bones: &[f32],
-    lanes: usize,
-    part: &[u32],
-    out: &mut RowsMut,
-) {
-    assert!(part.len() <= lanes);
-    match (isa, lanes) {
-        // SAFETY: `isa` was detected.
-        #[cfg(target_arch = "x86_64")]
-        (Isa::Avx512, LANES) => unsafe { wide512(hanging, vertices, bones, part, out) },
-        // SAFETY: `isa` was detected.
-        #[cfg(target_arch = "x86_64")]
-        (Isa::Avx2, LANES) => unsafe { wide2(hanging, vertices, bones, part, out) },
-        // SAFETY: `isa` was detected.
-        #[cfg(target_arch = "x86_64")]
-        (Isa::Avx512 | Isa::Avx2, 1) => unsafe { single(hanging, vertices, bones, part, out) },
-        (_, 1) => each::<1>(hanging, vertices, bones, part, out),
-        _ => each::<LANES>(hanging, vertices, bones, part, out),
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,fma")]
-fn wide512(hanging: &Hanging, vertices: Range<usize>, bones: &[f32], part: &[u32], out: &mut RowsMut) {
-    each::<LANES>(hanging, vertices, bones, part, out);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn wide2(hanging: &Hanging, vertices: Range<usize>, bones: &[f32], part: &[u32], out: &mut RowsMut) {
-    each::<LANES>(hanging, vertices, bones, part, out);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn single(hanging: &Hanging, vertices: Range<usize>, bones: &[f32], part: &[u32], out: &mut RowsMut) {
-    each::<1>(hanging, vertices, bones, part, out);
-}
-
-#[inline(always)]
-fn each<const L: usize>(
-    hanging: &Hanging,
-    vertices: Range<usize>,
-    bones: &[f32],
-    part: &[u32],
-    out: &mut RowsMut,
-) {
-    let bones = bones.as_chunks::<L>().0;
-    for v in vertices {
-        let mut point = [[0.0f32; L]; 3];
-        for (n, i) in part.iter().enumerate() {
-            let at: &[f32; 3] = out.seen(*i, 3 * v);
-            (0..3).for_each(|axis| point[axis][n] = at[axis]);
-        }
+    /// The blended matrix of a vertex in every lane: one chain of fused multiply-adds over its bones.
+    #[inline(always)]
+    pub fn blend<const L: usize>(&self, v: usize, bones: &[[f32; L]]) -> [[f32; L]; 12] {
         let mut blend = [[0.0f32; L]; 12];
-        for &(bone, weight) in &hanging.bones[hanging.starts[v] as usize..hanging.starts[v + 1] as usize] {
+        for &(bone, weight) in &self.bones[self.starts[v] as usize..self.starts[v + 1] as usize] {
             let matrix: &[[f32; L]; 12] = bones[bone as usize..].first_chunk().expect("bones are whole");
             for e in 0..12 {
                 for n in 0..L {
@@ -110,17 +39,135 @@ fn each<const L: usize>(
                 }
             }
         }
-        let mut placed = [[0.0f32; L]; 3];
+        blend
+    }
+
+    /// Vertices.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Carries a vertex from the bind pose to where its bones are.
+    #[inline(always)]
+    fn carry<const W: usize>(&self, v: usize, bones: &[[f32; W]], point: &mut [[f32; W]; 3]) {
+        let blend = self.blend(v, bones);
+        let at = *point;
         for axis in 0..3 {
-            for n in 0..L {
-                let z = blend[6 + axis][n].mul_add(point[2][n], blend[9 + axis][n]);
-                let yz = blend[3 + axis][n].mul_add(point[1][n], z);
-                placed[axis][n] = blend[axis][n].mul_add(point[0][n], yz);
+            for n in 0..W {
+                let z = blend[6 + axis][n].mul_add(at[2][n], blend[9 + axis][n]);
+                let yz = blend[3 + axis][n].mul_add(at[1][n], z);
+                point[axis][n] = blend[axis][n].mul_add(at[0][n], yz);
             }
         }
-        for (n, i) in part.iter().enumerate() {
-            let to: &mut [f32; 3] = out.row(*i, 3 * v);
-            (0..3).for_each(|axis| to[axis] = placed[axis][n]);
+    }
+}
+
+/// A wearer, or several side by side: 12 numbers a bone, three columns and the translation, and the points of the skin,
+/// each for all lanes.
+#[derive(Clone, Copy)]
+pub(crate) struct Wearers<'a> {
+    pub bones: &'a [f32],
+    pub skin: &'a [f32],
+}
+
+/// How many lanes a part of so many instances is best worked on with.
+pub(crate) fn lanes_for(isa: Isa, instances: usize) -> usize {
+    // Wide code costs the same however full it is.
+    if 4 * instances < isa.lanes() { 1 } else { isa.lanes() }
+}
+
+/// Skins panel `p` of the instances of `part` in place and keeps it outside the skin; `part` has at most `lanes`.
+pub(crate) fn hang(
+    isa: Isa,
+    hanging: &Hanging,
+    guard: Option<&Guard>,
+    p: usize,
+    wearers: Wearers,
+    lanes: usize,
+    part: &[u32],
+    out: &mut RowsMut,
+) {
+    assert!(part.len() <= lanes && !part.is_empty());
+    match (isa, lanes) {
+        // SAFETY: `isa` was detected.
+        #[cfg(target_arch = "x86_64")]
+        (Isa::Avx512, 16) => unsafe { super::avx512::hang(hanging, guard, p, wearers, part, out) },
+        // SAFETY: `isa` was detected.
+        #[cfg(target_arch = "x86_64")]
+        (Isa::Avx2, 8) => unsafe { super::avx2::hang(hanging, guard, p, wearers, part, out) },
+        // SAFETY: `isa` was detected.
+        #[cfg(target_arch = "x86_64")]
+        (Isa::Avx512 | Isa::Avx2, _) => unsafe { super::avx2::hang1(hanging, guard, p, wearers, part, out) },
+        _ => panel1(hanging, guard, p, wearers, part, out),
+    }
+}
+
+/// Skins all vertices of one instance in place.
+pub(crate) fn hang_one(isa: Isa, hanging: &Hanging, guard: Option<&Guard>, wearer: Wearers, out: &mut [f32]) {
+    match isa {
+        // SAFETY: `isa` was detected.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 | Isa::Avx2 => unsafe { super::avx2::hang_all(hanging, guard, wearer, out) },
+        _ => all(hanging, guard, wearer, out),
+    }
+}
+
+/// All vertices of one instance.
+#[inline(always)]
+pub(super) fn all(hanging: &Hanging, guard: Option<&Guard>, wearer: Wearers, out: &mut [f32]) {
+    let bones = wearer.bones.as_chunks::<1>().0;
+    let skin = wearer.skin.as_chunks::<1>().0;
+    for (v, to) in out.as_chunks_mut::<3>().0.iter_mut().enumerate().take(hanging.len()) {
+        let mut point = to.map(|x| [x]);
+        hanging.carry(v, bones, &mut point);
+        if let Some(guard) = guard {
+            guard.push_out(v, skin, &mut point);
+        }
+        *to = point.map(|[x]| x);
+    }
+}
+
+/// A panel of one instance.
+#[inline(always)]
+pub(super) fn panel1(
+    hanging: &Hanging,
+    guard: Option<&Guard>,
+    p: usize,
+    wearers: Wearers,
+    part: &[u32],
+    out: &mut RowsMut,
+) {
+    let take = |[row]: [&[f32; PLACED]; 1], lanes: &mut [[f32; 1]; PLACED]| {
+        lanes.as_flattened_mut().copy_from_slice(row);
+    };
+    panel(hanging, guard, p, wearers, part, out, take, |lanes, q, i, out| {
+        *out.row(i[0], q * PLACED) = lanes.map(|[n]| n);
+    });
+}
+
+/// A panel of up to `W` instances: `take` brings rows into lanes, `give` writes lanes as panel p of the instances' rows.
+#[inline(always)]
+pub(super) fn panel<const W: usize>(
+    hanging: &Hanging,
+    guard: Option<&Guard>,
+    p: usize,
+    wearers: Wearers,
+    part: &[u32],
+    out: &mut RowsMut,
+    take: impl Fn([&[f32; PLACED]; W], &mut [[f32; W]; PLACED]),
+    give: impl Fn(&[[f32; W]; PLACED], usize, &[u32], &mut RowsMut),
+) {
+    let bones = wearers.bones.as_chunks::<W>().0;
+    let skin = wearers.skin.as_chunks::<W>().0;
+    let mut lanes = [[0.0f32; W]; PLACED];
+    // Lanes without an instance repeat the last one.
+    take(std::array::from_fn(|n| out.seen(part[n.min(part.len() - 1)], p * PLACED)), &mut lanes);
+    let first = p * (PLACED / 3);
+    for (k, point) in lanes.as_chunks_mut::<3>().0.iter_mut().enumerate().take(hanging.len() - first) {
+        hanging.carry(first + k, bones, point);
+        if let Some(guard) = guard {
+            guard.push_out(first + k, skin, point);
         }
     }
+    give(&lanes, p, part, out);
 }

@@ -43,6 +43,11 @@ impl State {
         }
     }
 
+    /// Shuts the gate of a place that is taken anew.
+    pub fn forget(&mut self, i: usize) {
+        self.gates[i] = 0.0;
+    }
+
     /// How far an instance's gate is open.
     pub fn gate(&self, i: usize) -> f32 {
         self.gates[i]

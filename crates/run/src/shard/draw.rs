@@ -2,7 +2,7 @@
 
 use super::{Shard, Slot};
 use crate::angle::sin_cos;
-use crate::kernel::{self, GROUP, Placement, Rows, RowsMut};
+use crate::kernel::{self, GROUP, Placement, Rows, RowsMut, Wearers};
 use crate::packed::Packed;
 use glam::{DVec3, Vec3};
 use toile_model::RootFrame;
@@ -12,6 +12,9 @@ use toile_model::RootFrame;
 pub(crate) const BLOCK: usize = GROUP;
 /// Panels of the basis that are used together: 600 kB at 64 dims.
 const PANELS: usize = 48;
+
+/// The same where the skin is posed for each part: it should serve most garments whole.
+const GUARDED_PANELS: usize = 72;
 
 /// From where vertices are looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +38,7 @@ fn placed((sin, cos): (f64, f64), root: &RootFrame, origin: DVec3) -> Placement 
 
 impl Shard {
     /// Vertices of all that are drawn, and normals where wanted.
-    pub fn draw(&mut self, view: &View, scratch: &mut [f32]) {
+    pub fn draw(&mut self, view: &View, scratch: &mut [f32], posed: &mut [f32]) {
         self.which.clear();
         for i in 0..self.slots.len() {
             let slot = &self.slots[i];
@@ -54,13 +57,22 @@ impl Shard {
         let with_normals = !self.normals.is_empty();
         let at_once = if with_normals || packed.correcting.is_some() { 1 } else { PANELS };
         // A part of the basis that fits the second cache serves all instances before the next part is fetched.
-        for first in (0..packed.vertices.panels()).step_by(PANELS) {
-            let panels = first..(first + PANELS).min(packed.vertices.panels());
+        let guard = packed.correcting.as_ref().and_then(|c| c.guard.as_ref());
+        let together = if guard.is_some() { GUARDED_PANELS } else { PANELS };
+        for first in (0..packed.vertices.panels()).step_by(together) {
+            let panels = first..(first + together).min(packed.vertices.panels());
             for (b, block) in self.which.chunks(BLOCK).enumerate() {
                 let lanes = kernel::lanes_for(self.isa, block.len());
                 if packed.correcting.is_some() {
                     let poses = Poses { bones: &self.bones, stride: self.stride, slots: &self.slots, view };
                     poses.to_lanes(packed, block, lanes, &mut self.bone_lanes);
+                    if let Some(guard) = guard {
+                        let (bones, room) = (lanes * packed.body.depth(), guard.room(lanes));
+                        let parts = self.bone_lanes.chunks(bones).zip(posed.chunks_mut(room));
+                        for (bones, posed) in parts.take(block.len().div_ceil(lanes)) {
+                            kernel::pose(self.isa, guard, bones, lanes, posed);
+                        }
+                    }
                 }
                 for p in panels.clone().step_by(at_once) {
                     let near = p..(p + at_once).min(panels.end);
@@ -68,11 +80,15 @@ impl Shard {
                     let (depths, places) = (&self.depths, &self.places);
                     kernel::place(self.isa, &packed.vertices, near, inputs, depths, places, block, &mut out);
                     if let Some(correcting) = &packed.correcting {
-                        let hanging = &correcting.hanging;
-                        let vertices = 16 * p..(16 * p + 16).min(hanging.len());
-                        let bones = self.bone_lanes.chunks(lanes * packed.body.depth());
-                        for (part, bones) in block.chunks(lanes).zip(bones) {
-                            kernel::skin(self.isa, hanging, vertices.clone(), bones, lanes, part, &mut out);
+                        let room = guard.map_or(0, |guard| guard.room(lanes));
+                        for (n, part) in block.chunks(lanes).enumerate() {
+                            let bones = lanes * packed.body.depth();
+                            let wearers = Wearers {
+                                bones: &self.bone_lanes[n * bones..(n + 1) * bones],
+                                skin: &posed[n * room..(n + 1) * room],
+                            };
+                            let hanging = &correcting.hanging;
+                            kernel::hang(self.isa, hanging, guard, p, wearers, lanes, part, &mut out);
                         }
                     }
                     if with_normals {

@@ -8,7 +8,7 @@ mod draw;
 mod tick;
 
 use crate::clock::Plan;
-use crate::kernel::{Buffer, Isa, LANES, Placement, cast};
+use crate::kernel::{Buffer, Isa, Placement, cast};
 use crate::packed::Packed;
 use crate::pose::{self, Pose};
 use crate::{Actor, Error};
@@ -165,7 +165,7 @@ impl Shard {
                 .zip(packed.model.correction.as_ref())
                 .map(|(packed, c)| State::new(packed, c, count)),
             bone_lanes: Buffer::new(if packed.correcting.is_some() {
-                LANES * packed.body.depth()
+                BLOCK * packed.body.depth()
             } else {
                 0
             }),
@@ -185,8 +185,20 @@ impl Shard {
         }
     }
 
-    /// Takes a place: everything about who had it before is forgotten.
+    /// Takes a place: everything about who had it before is forgotten, and nothing of it shown.
     pub fn enter(&mut self, i: usize) {
+        let (d, rows) = (self.packed.latent.padded(), self.packed.vertices.padded());
+        for states in [&mut self.now, &mut self.before, &mut self.between] {
+            states[i * d..(i + 1) * d].fill(0.0);
+        }
+        for drawn in [&mut self.vertices, &mut self.normals] {
+            if !drawn.is_empty() {
+                drawn[i * rows..(i + 1) * rows].fill(0.0);
+            }
+        }
+        if let Some(state) = &mut self.correction {
+            state.forget(i);
+        }
         self.slots[i] = Slot { alive: true, generation: self.slots[i].generation, ..Slot::EMPTY };
     }
 

@@ -2,7 +2,9 @@
 #![allow(dead_code)]
 
 use glam::{Affine3A, DVec3, Quat, Vec3};
-use toile_model::{Certificate, HipLine, InputSet, Model, ModelKind};
+use toile_model::{
+    Attachment, Certificate, Correction, HipLine, InputSet, Model, ModelKind, ROOT_TERMS, Shield, Skin,
+};
 
 /// Numbers that are the same everywhere (xorshift).
 pub struct Noise(pub u64);
@@ -116,6 +118,7 @@ pub fn model(size: Size, seed: u64) -> Model {
             training_travel_m: vec![1.0; vertices],
         },
         correction: None,
+        shield: None,
         attachment: None,
         hidden_triangles: Vec::new(),
         notes: Vec::new(),
@@ -151,4 +154,59 @@ pub fn digest(values: &[Vec3]) -> u64 {
         .iter()
         .flat_map(|v| v.to_array())
         .fold(0xcbf2_9ce4_8422_2325, |h, v| (h ^ u64::from(v.to_bits())).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+/// The same noise as a correction on top of skinning: kind D, with skin that it is kept outside of.
+pub fn corrected(size: Size, seed: u64) -> Model {
+    let mut model = model(Size { order: 0, ..size }, seed);
+    let (n, d, m, joints) = (size.vertices, size.cloth_dims, size.body_dims, size.joints);
+    let mut noise = Noise(seed.wrapping_mul(0xd134_2543_de82_ef95) | 1);
+    let mut many = |n: usize, scale: f32| (0..n).map(|_| scale * noise.next()).collect::<Vec<f32>>();
+    let weights = |v: usize| {
+        [0.5, 0.25, 0.15, 0.1]
+            .iter()
+            .enumerate()
+            .map(|(k, w)| (((v / 3 + k) % joints) as u16, *w))
+            .collect::<Vec<_>>()
+    };
+    let skin = Skin::from_rows((0..n).map(weights)).unwrap();
+    // As many as a dress learns, or few.
+    let large = n > 500;
+    let (centres, drives, points) = if large { (430, 32, 850) } else { (40, 7, 30) };
+    let u = 2 * m + ROOT_TERMS;
+    let poles = vec![[0.8, 0.0], [0.7, 0.5]];
+    let features = u + 3 * drives + centres;
+    let correction = Correction {
+        rate_scale: vec![2.0; m],
+        root_mean: many(ROOT_TERMS, 0.1),
+        root_scale: vec![0.5; ROOT_TERMS],
+        drive: many(drives * u, 0.3),
+        poles,
+        centres: many(centres * m, 0.5),
+        width_sq: 2.0,
+        readout: many(d * features, 0.1),
+        bias: many(d, 0.02),
+        half_axes: (0..d).map(|k| 0.3 * 0.9f32.powi(k as i32)).collect(),
+        gate_sq: [3.0, 6.0],
+    };
+    let shield = Shield {
+        points: (0..points).map(|i| 0.9 * model.cloth_mean[i * n / points]).collect(),
+        normals: (0..points)
+            .map(|i| (model.cloth_mean[i * n / points] * Vec3::new(1.0, 0.0, 1.0)).normalize())
+            .collect(),
+        skin: Skin::from_rows((0..points).map(weights)).unwrap(),
+        near: (0..n).map(|v| [0, 1, 2, 3, 4, 5].map(|k| ((v * points / n + k) % points) as u32)).collect(),
+        margin_m: 0.003,
+        limit_m: 0.05,
+    };
+    (model.a, model.bias) = (Vec::new(), Vec::new());
+    (model.inputs.body_min, model.inputs.body_max, model.inputs.body_rate) = (vec![], vec![], vec![]);
+    model.kind = ModelKind::D;
+    model.certificate.p.clear();
+    model.certificate.travel_bound_rate_m.clear();
+    model.attachment = Some(Attachment { skin, rest: model.cloth_mean.clone() });
+    model.correction = Some(correction);
+    model.shield = Some(shield);
+    model.certificate.travel_bound_m = model.correction_bound().unwrap();
+    model
 }

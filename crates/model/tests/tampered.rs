@@ -1,0 +1,85 @@
+//! A file in which any number was changed does not load.
+
+#[path = "../../run/tests/synthetic/mod.rs"]
+mod synthetic;
+
+use synthetic::{SMALL, corrected, model};
+use toile_model::Model;
+
+fn folder(name: &str) -> std::path::PathBuf {
+    let dir = std::env::temp_dir().join(format!("toile-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+fn written(model: &Model, dir: &std::path::Path) -> Result<Model, String> {
+    let path = dir.join("a.toile");
+    model.write(&path).unwrap();
+    Model::read(&path).map_err(|e| e.to_string())
+}
+
+#[test]
+fn models_come_back_as_they_were_and_from_memory_too() {
+    let dir = folder("round");
+    for model in [model(SMALL, 1), corrected(SMALL, 1)] {
+        assert_eq!(written(&model, &dir).unwrap(), model);
+        let bytes = std::fs::read(dir.join("a.toile")).unwrap();
+        assert_eq!(Model::from_bytes(&bytes).unwrap(), model);
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+/// With the sum made anew, as a forger would: what the bound rests on is computed from the numbers themselves.
+#[test]
+fn a_large_number_anywhere_is_not_covered() {
+    let dir = folder("forged");
+    let c: [(&str, fn(&mut Model)); 6] = [
+        ("a", |m| m.a[5] = 1e6),
+        ("bias", |m| m.bias[3] = 1e6),
+        ("c", |m| m.c[0][0] = 1e6),
+        ("cloth_basis", |m| m.cloth_basis[17] = 1e6),
+        ("cloth_mean", |m| m.cloth_mean[2].y = 1e6),
+        ("a0", |m| m.a0[2] = 1e6),
+    ];
+    for (what, change) in c {
+        let mut changed = model(SMALL, 1);
+        change(&mut changed);
+        let refused = written(&changed, &dir).expect_err(what);
+        assert!(refused.contains("vertex"), "{what}: {refused}");
+    }
+    let d: [(&str, fn(&mut Model)); 8] = [
+        ("cloth_basis", |m| m.cloth_basis[17] = 1e6),
+        ("half_axes", |m| m.correction.as_mut().unwrap().half_axes[0] *= 10.0),
+        ("poles", |m| m.correction.as_mut().unwrap().poles[0][0] = 0.999),
+        ("readout", |m| m.correction.as_mut().unwrap().readout[3] = 1e9),
+        ("gate", |m| m.correction.as_mut().unwrap().gate_sq = [2.0, 1.0]),
+        ("rest", |m| m.cloth_mean[2].y = 1e6),
+        ("bound", |m| m.certificate.travel_bound_m[4] *= 0.5),
+        ("shield", |m| m.shield.as_mut().unwrap().limit_m = 1e6),
+    ];
+    for (what, change) in d {
+        let mut changed = corrected(SMALL, 1);
+        change(&mut changed);
+        assert!(written(&changed, &dir).is_err(), "{what}");
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn a_single_changed_bit_of_any_array_is_noticed() {
+    let dir = folder("bits");
+    let path = dir.join("a.toile");
+    for model in [model(SMALL, 1), corrected(SMALL, 1)] {
+        model.write(&path).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        let header = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+        for k in 0..200 {
+            let mut changed = bytes.clone();
+            let at = header + (bytes.len() - header) * k / 200;
+            changed[at] ^= 1 << (k % 8);
+            let refused = Model::from_bytes(&changed).expect_err("a changed bit").to_string();
+            assert!(refused.contains("sum") || refused.contains("finite"), "{refused}");
+        }
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+}
