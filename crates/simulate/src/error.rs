@@ -22,8 +22,8 @@ pub enum Error {
         frame: usize,
         /// The vertex that is worst.
         vertex: usize,
-        /// `not finite`, `no convergence`.
-        cause: &'static str,
+        /// Why.
+        cause: crate::Cause,
         /// Steps retried.
         retries: u32,
         /// The last step tried.
