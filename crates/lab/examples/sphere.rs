@@ -25,10 +25,10 @@ fn main() -> toile_simulate::Result<()> {
     settings.linear_tolerance = number("TOL").unwrap_or(settings.linear_tolerance);
     settings.max_newton = number("NEWTON").map_or(settings.max_newton, |n| n as usize);
     let (mesh, rest) = cloths::rectangle(1.0, 1.0, n - 1, n - 1, cloths::Pattern::Alternating);
-    let mut scene = Scene::new(&mesh, &rest, &cloths::plain(), &settings)?;
+    let scene = Scene::new(&mesh, &rest, &cloths::plain(), &settings)?;
     let sphere = Shape::Sphere { radius: 0.3 };
-    scene.colliders.push(Collider::fixed(sphere, DAffine3::IDENTITY));
     let mut world = World::new(scene, cloths::lay(&mesh, 0.35), settings)?;
+    world.state.colliders.push(Collider::fixed(sphere, DAffine3::IDENTITY));
     let mut times = Vec::new();
     for frame in 0..90 {
         let begun = cpu_ms();

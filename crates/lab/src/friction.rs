@@ -16,14 +16,14 @@ pub fn incline(secs: f64) -> Result<Vec<Row>> {
         let settings = Settings { tolerance_m: 1e-9, linear_tolerance: 1e-6, max_newton: 20, ..quiet() };
         let (mesh, flat) = rectangle(0.1, 0.1, 3, 3, Pattern::Alternating);
         let fabric = Fabric { friction: mu, ..plain() };
-        let mut scene = Scene::new(&mesh, &flat, &fabric, &settings)?;
+        let scene = Scene::new(&mesh, &flat, &fabric, &settings)?;
         let turn = DAffine3::from_quat(DQuat::from_rotation_z(-alpha));
-        scene.colliders.push(Collider::fixed(Shape::Plane, turn));
         let gap = settings.skin_m + 0.5 * fabric.thickness;
         // Where the weight is carried from the first instant.
         let sink = 0.2 * 9.81 * alpha.cos() / (settings.contact_stiffness * SAMPLES_PER_AREA);
         let x: Vec<DVec3> = lay(&mesh, gap - sink).iter().map(|p| turn.transform_point3(*p)).collect();
         let mut world = World::new(scene, x, settings)?;
+        world.state.colliders.push(Collider::fixed(Shape::Plane, turn));
         let centre = |w: &World| w.state.x.iter().sum::<DVec3>() / w.state.x.len() as f64;
         for _ in 0..30 {
             world.step(&[], 1.0 / 60.0)?;

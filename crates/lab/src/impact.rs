@@ -64,12 +64,12 @@ pub fn struck_sheet(settings: Settings) -> Result<(f64, StepReport)> {
         let z = -(radius + 0.02) + speed * secs;
         DAffine3::from_rotation_translation(across, DVec3::new(0.0, top - 0.35, z))
     };
-    scene.colliders.push(Collider::fixed(Shape::Capsule { half_length: 0.5, radius }, at(0.0)));
     let mut world = World::new(scene, x, settings)?;
+    world.state.colliders.push(Collider::fixed(Shape::Capsule { half_length: 0.5, radius }, at(0.0)));
     let mut sum = StepReport::default();
     for n in 1..=20 {
         let dt = 1.0 / 60.0;
-        world.scene.colliders[0].world_from_local = at(f64::from(n) * dt);
+        world.state.colliders[0].world_from_local = at(f64::from(n) * dt);
         sum.add(&world.step(&[], dt)?);
     }
     Ok((sum.friction_impulse, sum))

@@ -130,9 +130,10 @@ pub fn scenario_s_with(n: usize, settings: Settings) -> Result<Measures> {
 pub fn scenario_s_world(n: usize, settings: Settings) -> Result<World> {
     let settings = Settings { air_density: 0.0, ..settings };
     let (mesh, rest) = rectangle(1.0, 1.0, n - 1, n - 1, Pattern::Alternating);
-    let mut scene = Scene::new(&mesh, &rest, &plain(), &settings)?;
-    scene.colliders.push(Collider::fixed(Shape::Sphere { radius: RADIUS }, DAffine3::IDENTITY));
-    World::new(scene, lay(&mesh, RADIUS + 0.05), settings)
+    let scene = Scene::new(&mesh, &rest, &plain(), &settings)?;
+    let mut world = World::new(scene, lay(&mesh, RADIUS + 0.05), settings)?;
+    world.state.colliders.push(Collider::fixed(Shape::Sphere { radius: RADIUS }, DAffine3::IDENTITY));
+    Ok(world)
 }
 
 /// The value below which a share of the values lies.

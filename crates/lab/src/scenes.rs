@@ -99,11 +99,11 @@ pub fn on_sphere(size: Size, seed: u64) -> Result<Run> {
     let radius = 0.2;
     let (mesh, rest) = rectangle(0.8, 0.8, n, n, Pattern::Alternating);
     let fabric = canvas();
-    let mut scene = Scene::new(&mesh, &rest, &fabric, &settings)?;
-    scene.colliders.push(Collider::fixed(Shape::Sphere { radius }, DAffine3::IDENTITY));
+    let scene = Scene::new(&mesh, &rest, &fabric, &settings)?;
     let mut x = lay(&mesh, radius + 0.02);
     jitter(&mut x, seed);
     let mut world = World::new(scene, x, settings)?;
+    world.state.colliders.push(Collider::fixed(Shape::Sphere { radius }, DAffine3::IDENTITY));
     let mut watch =
         Watch::new("cloth on sphere", seed, &rest, &size.pick([9, 24, 39], [9, 29, 59]), (30.0, 20.0));
     for _ in 0..size.pick(40, 60) {
@@ -127,13 +127,13 @@ pub fn rotating_sphere(size: Size, seed: u64) -> Result<Run> {
     let radius = 0.2;
     let (mesh, rest) = rectangle(0.9, 0.9, n, n, Pattern::Alternating);
     let fabric = canvas();
-    let mut scene = Scene::new(&mesh, &rest, &fabric, &settings)?;
-    scene.colliders.push(Collider::fixed(Shape::Sphere { radius }, DAffine3::IDENTITY));
+    let scene = Scene::new(&mesh, &rest, &fabric, &settings)?;
     let floor = DAffine3::from_translation(DVec3::new(0.0, -radius, 0.0));
-    scene.colliders.push(Collider::fixed(Shape::Plane, floor));
     let mut x = lay(&mesh, radius + 0.02);
     jitter(&mut x, seed);
     let mut world = World::new(scene, x, settings)?;
+    world.state.colliders.push(Collider::fixed(Shape::Sphere { radius }, DAffine3::IDENTITY));
+    world.state.colliders.push(Collider::fixed(Shape::Plane, floor));
     let (rest_frames, turn_frames) = size.pick((25, 25), (40, 60));
     let mut watch =
         Watch::new("rotating sphere", seed, &rest, &size.pick([24, 37, 49], [39, 69, 99]), (30.0, 25.0));
@@ -147,7 +147,7 @@ pub fn rotating_sphere(size: Size, seed: u64) -> Result<Run> {
         let go = watch.frame(
             &mut world,
             |w| {
-                w.scene.colliders[0].world_from_local = DAffine3::from_quat(DQuat::from_rotation_y(angle));
+                w.state.colliders[0].world_from_local = DAffine3::from_quat(DQuat::from_rotation_y(angle));
                 w.step(&[], DT)
             },
             Some(&|p| (radius - p.length()).max(-radius - p.y)),
@@ -186,8 +186,8 @@ pub fn curtain(size: Size, seed: u64) -> Result<Run> {
     // Smooth, so that it passes under the cloth rather than pulls it off its rail.
     let place = DAffine3::from_translation(centre(0.0));
     let sphere = Collider { friction: Some(0.1), ..Collider::fixed(Shape::Sphere { radius }, place) };
-    scene.colliders.push(sphere);
     let mut world = World::new(scene, x, settings)?;
+    world.state.colliders.push(sphere);
     let (hang, pass) = (size.pick(8, 20), 45);
     let mut watch = Watch::new("curtain", seed, &rest, &size.pick([7, 24, 39], [19, 42, 64]), (40.0, 8.0));
     for f in 0..hang + pass {
@@ -195,7 +195,7 @@ pub fn curtain(size: Size, seed: u64) -> Result<Run> {
         let go = watch.frame(
             &mut world,
             |w| {
-                w.scene.colliders[0].world_from_local = DAffine3::from_translation(centre(t));
+                w.state.colliders[0].world_from_local = DAffine3::from_translation(centre(t));
                 w.step(&[], DT)
             },
             Some(&|p| radius - p.distance(centre(t))),

@@ -13,9 +13,9 @@ use toile_simulate::{DrapeSettings, RecordSettings, Scene, Settings, World};
 fn on_sphere(frames: usize) -> World {
     let settings = Settings { air_density: 0.0, ..Settings::default() };
     let (mesh, rest) = cloths::rectangle(0.8, 0.8, 15, 15, cloths::Pattern::Alternating);
-    let mut scene = Scene::new(&mesh, &rest, &cloths::plain(), &settings).unwrap();
-    scene.colliders.push(Collider::fixed(Shape::Sphere { radius: 0.2 }, DAffine3::IDENTITY));
+    let scene = Scene::new(&mesh, &rest, &cloths::plain(), &settings).unwrap();
     let mut world = World::new(scene, cloths::lay(&mesh, 0.22), settings).unwrap();
+    world.state.colliders.push(Collider::fixed(Shape::Sphere { radius: 0.2 }, DAffine3::IDENTITY));
     for _ in 0..frames {
         world.step(&[], 1.0 / 30.0).unwrap();
     }

@@ -20,8 +20,8 @@ pub enum Error {
     Ramp {
         /// The vertex that is worst.
         vertex: usize,
-        /// `not finite`, `no convergence`.
-        cause: &'static str,
+        /// Why.
+        cause: crate::Cause,
         /// Steps retried.
         retries: u32,
     },
@@ -34,8 +34,8 @@ pub enum Error {
         frame: usize,
         /// The vertex that is worst.
         vertex: usize,
-        /// `not finite`, `no convergence`.
-        cause: &'static str,
+        /// Why.
+        cause: crate::Cause,
         /// Steps retried.
         retries: u32,
         /// The last step tried.

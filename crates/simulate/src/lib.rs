@@ -47,5 +47,5 @@ pub use report::StepReport;
 pub use scene::{Sample, Scene};
 pub use settings::{Bending, Integrator, Settings};
 pub use state::{Grip, State};
-pub use step::coefficients as bdf2_coefficients;
+pub use step::{Cause, coefficients as bdf2_coefficients};
 pub use world::World;

@@ -1,6 +1,5 @@
-//! What does not change: mesh, rest shapes, masses, stiffness, what is held and what is in the way.
+//! What does not change: mesh, rest shapes, masses, stiffness and what is held.
 
-use crate::contact::collider::Collider;
 use crate::energy::{bending, membrane};
 use crate::settings::{Bending, Settings};
 use crate::{Error, Result};
@@ -54,8 +53,6 @@ pub struct Scene {
     pub samples: Vec<Sample>,
     /// Vertices whose place is prescribed.
     pub pinned: Vec<bool>,
-    /// Rigid things in the way.
-    pub colliders: Vec<Collider>,
     /// What it is made of.
     pub fabric: Fabric,
 }
@@ -221,7 +218,6 @@ impl Scene {
             bending,
             samples,
             pinned: vec![false; n],
-            colliders: Vec::new(),
             fabric: fabric.clone(),
         })
     }

@@ -1,5 +1,8 @@
 //! What changes from step to step.
 
+use crate::contact::cloth::Tangles;
+use crate::contact::collider::Collider;
+use crate::contact::memory::Memory;
 use glam::DVec3;
 
 /// What a contact point remembers: the elastic part of its friction and how it was pressed.
@@ -17,7 +20,8 @@ pub struct Grip {
     pub gap: f64,
 }
 
-/// Positions, velocities and the memory of the integrator and of friction.
+/// Everything that outlives a step: positions, velocities, and what the integrator, friction and the search for contacts
+/// remember. Put back, it goes on bit for bit as it did.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct State {
     /// World positions, m.
@@ -41,6 +45,12 @@ pub struct State {
     pub grips: Vec<Grip>,
     /// Dihedral angle per hinge, continued through folds.
     pub angles: Vec<f64>,
+    /// Rigid things in the way, where they were and where they go.
+    pub colliders: Vec<Collider>,
+    /// Where samples last saw the limbs of a body.
+    pub(crate) limbs: Memory,
+    /// Where cloth crosses itself.
+    pub(crate) tangles: Tangles,
 }
 
 /// The most that patience grows to, in cuts.
@@ -67,6 +77,9 @@ impl State {
             touching: vec![false; n],
             grips: vec![Grip::default(); samples],
             angles: vec![0.0; hinges],
+            colliders: Vec::new(),
+            limbs: Memory::default(),
+            tangles: Tangles::new(n),
             x,
         }
     }

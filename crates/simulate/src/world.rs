@@ -1,6 +1,7 @@
 //! The owner of everything: scene, state, settings and workspace.
 
 use crate::contact::body::BodySurface;
+use crate::contact::memory::Memory;
 use crate::enclosure::enclosure;
 use crate::energy::air::Air;
 use crate::report::StepReport;
@@ -107,7 +108,7 @@ impl World {
                 world.holds.push((v, hold));
             }
         }
-        world.workspace.surfaces.expect_body(&world.scene, &world.state.x, &surface);
+        world.state.limbs = Memory::new(&world.scene, &world.state.x, &surface);
         world.body = Some(surface);
         world.bones = bones;
         world.enclose_air();
@@ -179,11 +180,11 @@ impl World {
             }
         }
         self.bones.copy_from_slice(bones);
-        for c in &mut self.scene.colliders {
+        for c in &mut self.state.colliders {
             c.world_from_local_before = c.world_from_local;
         }
         if self.settings.self_contact {
-            total.crossings = self.workspace.cloth.mark_crossings(&self.scene, &self.state.x);
+            total.crossings = self.workspace.mark_crossings(&self.scene, &mut self.state);
         }
         Ok(total)
     }
@@ -280,4 +281,35 @@ fn hold_to_body(surface: &BodySurface, p: DVec3) -> Option<Hold> {
     let corners = surface.body().mesh.triangles[near.triangle as usize].map(|i| surface.end[i as usize]);
     let offset = frame(corners).transpose() * (p - near.point);
     Some(Hold::Body { triangle: near.triangle, weights: near.weights, offset })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toile_assets::builtin;
+
+    #[test]
+    fn a_state_that_is_put_back_goes_on_bit_for_bit() {
+        let body = builtin::body("mannequin:female").unwrap();
+        let garment = builtin::garment("dress:400", &body).unwrap();
+        let fabric = builtin::fabric(&garment.fabric).unwrap();
+        let motion = builtin::motion("walk", &body.skeleton).unwrap();
+        let mut world = World::with_body(&body, &garment, &fabric, Settings::worn()).unwrap();
+        world.place_body(&body.bones(&motion.at(0.0)));
+        let play = |world: &mut World, from: usize, to: usize| {
+            for n in from..to {
+                world.step(&body.bones(&motion.at((n + 1) as f64 / 60.0)), 1.0 / 60.0).unwrap();
+            }
+        };
+        play(&mut world, 0, 6);
+        let (state, bones) = (world.state.clone(), world.bones().to_vec());
+        play(&mut world, 6, 12);
+        let once = world.state.clone();
+        // Something else in between must leave no trace.
+        play(&mut world, 20, 23);
+        world.restore(&state, &bones);
+        play(&mut world, 6, 12);
+        assert!(world.state == once, "it goes another way");
+        assert!(once.grips.iter().any(|g| g.touching), "nothing touches");
+    }
 }

@@ -18,6 +18,23 @@ pub struct Candidate {
     pub side: i8,
 }
 
+/// Where cloth crosses itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tangles {
+    /// Vertices of triangles that crossed at the last check; they are allowed to come free.
+    vertices: Vec<bool>,
+    any: bool,
+    /// Whether crossings may exist: nothing was checked yet. No step lets one in.
+    suspect: bool,
+}
+
+impl Tangles {
+    /// Nothing is known yet of `n` vertices.
+    pub fn new(n: usize) -> Self {
+        Self { vertices: vec![false; n], any: false, suspect: true }
+    }
+}
+
 /// Everything needed to find self-contacts, reused from step to step.
 #[derive(Clone, Debug, Default)]
 pub struct ClothContact {
@@ -29,11 +46,8 @@ pub struct ClothContact {
     triangle_pairs: Vec<(u32, u32)>,
     /// Found by [`ClothContact::find`].
     pub candidates: Vec<Candidate>,
-    /// Vertices of triangles that crossed at the last check; they are allowed to come free.
-    pub tangled: Vec<bool>,
-    any_tangled: bool,
-    /// Whether crossings may exist: nothing was checked yet. No step lets one in.
-    pub suspect: bool,
+    /// Where cloth crossed itself at the last check.
+    pub tangles: Tangles,
     /// Per vertex the box it sweeps in this step, less the motion of all.
     swept: Vec<Aabb>,
     /// Per triangle the unit normal at the start and the end.
@@ -108,10 +122,9 @@ impl ClothContact {
             bvh,
             own_vertices,
             own_edges,
-            tangled: vec![false; scene.len()],
+            tangles: Tangles::new(scene.len()),
             facing: vec![DVec3::ZERO; scene.len()],
             folded: vec![false; scene.len()],
-            suspect: true,
             ..Self::default()
         }
     }
@@ -162,8 +175,8 @@ impl ClothContact {
                 }
             }
         }
-        if self.any_tangled {
-            let tangled = &self.tangled;
+        if self.tangles.any {
+            let tangled = &self.tangles.vertices;
             self.candidates.retain(|c| c.v.iter().filter(|&&v| tangled[v as usize]).count() < 3);
         }
     }
@@ -227,16 +240,16 @@ impl ClothContact {
     /// Counts crossings of `x` and marks the vertices of crossing triangles. Edges that share a vertex with the
     /// triangle do not count.
     pub fn mark_crossings(&mut self, scene: &Scene, x: &[DVec3]) -> u32 {
-        if !self.suspect && !self.any_tangled {
+        if !self.tangles.suspect && !self.tangles.any {
             // The continuous check let nothing through since the last look.
             return 0;
         }
-        self.suspect = false;
+        self.tangles.suspect = false;
         self.find_folds(scene, x, x);
         self.sweep(scene, x, x, 0.0);
-        if self.any_tangled {
-            self.tangled.fill(false);
-            self.any_tangled = false;
+        if self.tangles.any {
+            self.tangles.vertices.fill(false);
+            self.tangles.any = false;
         }
         let mut crossings = 0;
         for &(a, b) in &self.triangle_pairs {
@@ -250,9 +263,9 @@ impl ClothContact {
                     let [pp, qq, aa, bb, cc] = [p, q, tt[0], tt[1], tt[2]].map(|i| x[i as usize]);
                     if segment_crosses_triangle(pp, qq, aa, bb, cc) {
                         crossings += 1;
-                        self.any_tangled = true;
+                        self.tangles.any = true;
                         for v in [p, q, tt[0], tt[1], tt[2]] {
-                            self.tangled[v as usize] = true;
+                            self.tangles.vertices[v as usize] = true;
                         }
                     }
                 }

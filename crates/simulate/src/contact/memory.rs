@@ -6,7 +6,7 @@ use crate::scene::{Sample, Scene};
 use glam::{DVec3, Vec3};
 
 /// The nearest point of a limb when it was last looked for: it tells how long the sample may be left alone.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Watch {
     weights: [f32; 3],
     /// From that point to the sample.
@@ -16,7 +16,7 @@ struct Watch {
 }
 
 /// Which limb each sample belongs to, and where it last saw all of them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Memory {
     /// How many limbs there are.
     pub parts: usize,

@@ -44,8 +44,8 @@ pub struct SurfaceContacts {
     /// Found by [`SurfaceContacts::find`], brought up to date by [`SurfaceContacts::refresh`].
     pub contacts: Vec<Contact>,
     sources: Vec<Source>,
-    /// The body's limbs as the samples last saw them.
-    pub(super) memory: Memory,
+    /// The body's limbs as the samples last saw them, lent by the state.
+    pub memory: Memory,
     /// Where each vertex was when contacts were last looked for in this step.
     looked_at: Vec<DVec3>,
     /// Samples that are to be looked at again.
@@ -105,7 +105,7 @@ impl Moment<'_> {
             let (start, end) = self.places(collider);
             Rigid { collider, start, end, local_from_end: end.inverse() }
         };
-        self.scene.colliders.iter().map(place).collect()
+        self.state.colliders.iter().map(place).collect()
     }
 
     /// A rigid collider at the start and the end of the substep.
@@ -135,11 +135,6 @@ impl SurfaceContacts {
     /// Room for a scene.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Prepares for a body and notes which limb each sample lies on.
-    pub fn expect_body(&mut self, scene: &Scene, x: &[DVec3], body: &BodySurface) {
-        self.memory = Memory::new(scene, x, body);
     }
 
     /// Finds all contacts at the first iterate.
@@ -306,7 +301,7 @@ impl SurfaceContacts {
                         inside.then(|| now.contact(s, y, point, normal, motion, contact.friction))
                     }),
                     On::Collider(c) => {
-                        let collider = &now.scene.colliders[c as usize];
+                        let collider = &now.state.colliders[c as usize];
                         let (start, end) = now.places(collider);
                         let (d, n) = collider.distance(&end, y);
                         let p = y - n * d;
@@ -361,7 +356,7 @@ mod tests {
         let scene = Scene::new(&mesh, &rest, &plain(), &settings).unwrap();
         let mut x = lay(&mesh, 0.15 + height);
         let mut contacts = SurfaceContacts::new();
-        contacts.expect_body(&scene, &x, &surface);
+        contacts.memory = Memory::new(&scene, &x, &surface);
         let obstacles =
             Obstacles { body: Some(&surface), pins: &[], shares: (0.0, 1.0), air: Default::default() };
         std::array::from_fn(|_| {
@@ -369,7 +364,7 @@ mod tests {
             let h = 1.0 / 60.0;
             let now = Moment { scene: &scene, obstacles: &obstacles, settings: &settings, state: &state, h };
             let mut anew = SurfaceContacts::new();
-            anew.expect_body(&scene, &x, &surface);
+            anew.memory = Memory::new(&scene, &x, &surface);
             let found = [&mut contacts, &mut anew].map(|contacts| {
                 contacts.find(&now, &x);
                 contacts.contacts.clone()
@@ -398,7 +393,7 @@ mod tests {
         let mut x = lay(&mesh, 0.165);
         let state = State::at_rest(x.clone(), scene.samples.len(), scene.hinges.len());
         let mut contacts = SurfaceContacts::new();
-        contacts.expect_body(&scene, &x, &surface);
+        contacts.memory = Memory::new(&scene, &x, &surface);
         let obstacles =
             Obstacles { body: Some(&surface), pins: &[], shares: (0.0, 1.0), air: Default::default() };
         let now = Moment {
@@ -445,7 +440,7 @@ mod tests {
             let h = 1.0 / 60.0;
             let now = Moment { scene: &scene, obstacles: &obstacles, settings: &settings, state: &state, h };
             let mut contacts = SurfaceContacts::new();
-            contacts.expect_body(&scene, &x, &surface);
+            contacts.memory = Memory::new(&scene, &x, &surface);
             contacts.find(&now, &x);
             let depth = |c: &&Contact| c.sample == 0 && c.depth(c.point(&x)) > 0.0;
             assert!(contacts.contacts.iter().any(|c| depth(&c)), "{way}");

@@ -3,7 +3,6 @@
 //! A thin plate in a stream is pushed along its normal: `−½ ρ c A |v·n| (v·n) n` with `v` the velocity relative
 //! to the air. Seen from the stream this is drag and lift together. The factor `|v·n|` is taken from the start
 //! of the step, which leaves a quadratic dissipation per vertex: implicit, positive semi-definite and diagonal.
-
 //!
 //! Air that a garment encloses goes with its wearer, the rest with the wind: between wind `w` and wearer `u` a vertex
 //! whose air is carried by the share `c` feels `(1 − c) w + c u`. Running into still air and standing in a wind are

@@ -1,0 +1,244 @@
+//! Newton's method on the incremental potential.
+
+use super::Workspace;
+use super::failure::{Cause, Failure};
+use super::line_search::{Descent, potential};
+use crate::contact::constraint;
+use crate::contact::surfaces::Moment;
+use crate::energy::membrane_lanes::{self, Four};
+use crate::energy::{bending, membrane};
+use crate::report::StepReport;
+use crate::scene::Scene;
+use crate::settings::Settings;
+use crate::solve::{pcg, system::System};
+use crate::state::State;
+use glam::{DVec3, Mat3A, Vec3A};
+
+/// Goes from the guess in `ws.x` to the minimum, with the contacts of the last iterate in `ws.contacts`.
+pub(super) fn minimise(now: &Moment<'_>, ws: &mut Workspace, report: &mut StepReport) -> Result<(), Failure> {
+    let Moment { scene, settings, state, h, .. } = *now;
+    let rate = scene.fabric.damping_secs / h;
+    ws.bent_from.set(&scene.bending, &scene.rest_angles, &state.angles, rate, &mut ws.moments);
+    // What is left undone comes back as speed: cloth that moves little is solved the more tightly, or it never rests.
+    let pace = pace(scene, state);
+    let tolerance = (pace * h * RESTLESS).max(FINEST_M).min(settings.tolerance_m);
+    let mut moved = f64::INFINITY;
+    let mut mean = f64::INFINITY;
+    let mut worst = 0;
+    let mut descent: Option<Descent> = None;
+    for iteration in 0..settings.max_newton {
+        let energy = loop {
+            let pressed: f64 = ws.judged.iter().map(|c| constraint::energy(c, &ws.x)).sum();
+            find_contacts(now, ws, iteration);
+            let (inner, outer) = linearise(scene, settings, rate, &state.angles, ws);
+            // The matrix at the new point gives its energy for nothing: the move is judged here, against the contacts
+            // it was made for, and shortened if the energy rose.
+            match &mut descent {
+                Some(d) if !d.falls(inner + pressed) => d.shorten(ws),
+                _ => break inner + outer,
+            }
+        };
+        if let Some(vertex) = ws.gradient.iter().position(|g| !g.is_finite()) {
+            return Err(Failure { cause: Cause::NotFinite, vertex });
+        }
+        ws.system.prepare(&scene.hinges, &scene.pinned);
+        let solved = pcg::solve(
+            &mut ws.system,
+            &scene.hinges,
+            &scene.bending,
+            &ws.gradient,
+            &mut ws.move_,
+            settings.linear_tolerance,
+            settings.max_linear,
+            &mut ws.vectors,
+        );
+        let Some(steps) = solved else {
+            return Err(Failure { cause: Cause::NoConvergence, vertex: worst });
+        };
+        report.linear += steps as u32;
+        report.newton += 1;
+        let slope: f64 = ws.gradient.iter().zip(&ws.move_).map(|(g, p)| g.dot(*p)).sum();
+        // The next iterate finds its own.
+        std::mem::swap(&mut ws.judged, &mut ws.contacts);
+        descent = Some(Descent::new(energy, slope));
+        for (try_, (x, m)) in ws.x_try.iter_mut().zip(ws.x.iter().zip(&ws.move_)) {
+            *try_ = *x + *m;
+        }
+        // From here on `x_try` is where the move began.
+        std::mem::swap(&mut ws.x, &mut ws.x_try);
+
+        (worst, moved) = farthest(&ws.move_);
+        let before = std::mem::replace(&mut mean, mean_move(scene, &ws.move_));
+        if !moved.is_finite() {
+            return Err(Failure { cause: Cause::NotFinite, vertex: worst });
+        }
+        // The moves shrink by about the ratio of the last two: what is still to come is judged, not what was.
+        let ahead = if before.is_finite() { (mean / before).min(1.0) } else { 1.0 };
+        // A vertex or two that chatter between two contacts do not hold up the rest.
+        if mean * ahead < tolerance && moved * ahead < 25.0 * tolerance {
+            descent = None;
+            break;
+        }
+    }
+    std::mem::swap(&mut ws.judged, &mut ws.contacts);
+    if let Some(mut d) = descent {
+        // Not converged: the last move has to fall too.
+        while !d.falls(potential(scene, settings, &state.angles, ws)) {
+            d.shorten(ws);
+        }
+        moved *= d.share;
+    }
+    report.residual_m = moved;
+    if moved > settings.retry_m {
+        return Err(Failure { cause: Cause::NoConvergence, vertex: worst });
+    }
+    Ok(())
+}
+
+/// Contacts at the current iterate: with bodies and rigid things, and of the cloth with itself.
+fn find_contacts(now: &Moment<'_>, ws: &mut Workspace, iteration: usize) {
+    let Moment { scene, settings, state, .. } = *now;
+    if iteration == 0 {
+        ws.surfaces.find(now, &ws.x);
+    } else {
+        ws.surfaces.refresh(now, &ws.x);
+        ws.surfaces.find_strayed(now, &ws.x);
+    }
+    ws.contacts.clear();
+    ws.contacts.extend_from_slice(&ws.surfaces.contacts);
+    if settings.self_contact {
+        ws.cloth.contacts(
+            scene,
+            &state.x,
+            &ws.x,
+            scene.fabric.thickness,
+            settings.self_contact_stiffness,
+            &mut ws.contacts,
+        );
+    }
+}
+
+/// Energy (without contacts and of contacts), gradient and Newton matrix at the iterate.
+fn linearise(
+    scene: &Scene,
+    settings: &Settings,
+    rate: f64,
+    angles_before: &[f64],
+    ws: &mut Workspace,
+) -> (f64, f64) {
+    let mut energy = 0.0;
+    let system = &mut ws.system;
+    system.bending_scale = (1.0 + rate) as f32;
+    system.inertia = 0.0;
+    for i in 0..scene.len() {
+        let k = scene.mass[i] / (ws.beta[i] * ws.beta[i]);
+        let d = ws.x[i] - ws.predicted[i];
+        let wind = (ws.x[i] - ws.base[i]) / ws.beta[i] - ws.air[i];
+        let drag = ws.damping[i] * wind;
+        energy += 0.5 * k * d.length_squared() - scene.mass[i] * settings.gravity.dot(ws.x[i])
+            + 0.5 * ws.beta[i] * wind.dot(drag);
+        ws.gradient[i] = d * k - settings.gravity * scene.mass[i] + drag;
+        system.inertia += 3.0 * k as f32;
+        let air: Mat3A = (ws.damping[i] * (1.0 / ws.beta[i])).as_mat3().into();
+        system.diagonal[i] = Mat3A::from_diagonal(Vec3A::splat(k as f32).into()) + air;
+    }
+    system.clear();
+    energy += stretch(scene, rate, &ws.x, &ws.strain_before, &mut ws.gradient, system);
+    let turns = &mut system.turns;
+    bending::angles_and_turns(&scene.hinges, &ws.x, angles_before, &mut ws.angles, turns);
+    energy += ws.bent_from.energy_and_moments(&scene.bending, &ws.angles, &mut ws.moments);
+    for ((hinge, turn), moment) in scene.hinges.iter().zip(&system.turns).zip(&ws.moments) {
+        let forces = turn.forces_exactly(*moment);
+        for c in 0..4 {
+            ws.gradient[hinge.v[c] as usize] += forces[c];
+        }
+    }
+    let mut pressed = 0.0;
+    for c in &ws.contacts {
+        pressed += constraint::energy(c, &ws.x);
+        if let Some((g, m)) = constraint::linearise(c, &ws.x) {
+            for k in 0..4 {
+                ws.gradient[c.v[k] as usize] += g * c.w[k];
+            }
+            system.add_contact(c, &m);
+        }
+    }
+    (energy, pressed)
+}
+
+/// Adds stretch and shear to gradient and matrix, four triangles at once where it can; returns the energy.
+fn stretch(
+    scene: &Scene,
+    rate: f64,
+    x: &[DVec3],
+    before: &[membrane::Strain],
+    gradient: &mut [DVec3],
+    system: &mut System,
+) -> f64 {
+    let mut energy = 0.0;
+    let mut add = |t: usize, g: &[DVec3; 3], b: &[Mat3A; 6]| {
+        for k in 0..3 {
+            let v = scene.triangles[t][k] as usize;
+            gradient[v] += g[k];
+            system.diagonal[v] += b[k];
+            let (e, reversed) = scene.triangle_edges[t][k];
+            system.add_edge(e, reversed, &b[3 + k]);
+        }
+    };
+    let mut four = Four::default();
+    for (first, (els, before)) in scene.membrane.chunks(4).zip(before.chunks(4)).enumerate() {
+        if let (Some(els), Some(before)) = (els.as_array(), before.as_array())
+            && membrane_lanes::linearise(els, x, before, rate, &mut four)
+        {
+            energy += four.energy;
+            for k in 0..4 {
+                add(4 * first + k, &four.gradients[k], &four.blocks[k]);
+            }
+            continue;
+        }
+        for (k, (el, before)) in els.iter().zip(before).enumerate() {
+            let (e, g, b) = membrane::linearise(el, x, *before, rate);
+            energy += e;
+            add(4 * first + k, &g, &b);
+        }
+    }
+    energy
+}
+
+/// Share of its own motion in a step that Newton's iteration may leave undone.
+const RESTLESS: f64 = 0.04;
+/// Nothing is solved to less than this, m.
+const FINEST_M: f64 = 1e-6;
+
+/// How fast the cloth moves in itself: root-mean-square speed about its mean, m/s.
+fn pace(scene: &Scene, state: &State) -> f64 {
+    let mass: f64 = scene.mass.iter().sum();
+    let mean = scene.mass.iter().zip(&state.v).map(|(m, v)| *v * *m).sum::<DVec3>() / mass;
+    let sum: f64 = scene.mass.iter().zip(&state.v).map(|(m, v)| m * (*v - mean).length_squared()).sum();
+    (sum / mass).sqrt()
+}
+
+/// Root of the mass-weighted mean square of the moves.
+fn mean_move(scene: &Scene, moves: &[DVec3]) -> f64 {
+    let (mut sum, mut mass) = (0.0, 0.0);
+    for (m, p) in scene.mass.iter().zip(moves) {
+        sum += m * p.length_squared();
+        mass += m;
+    }
+    (sum / mass).sqrt()
+}
+
+/// The vertex that moves farthest and how far; not finite if any is not.
+fn farthest(moves: &[DVec3]) -> (usize, f64) {
+    let mut best = (0, 0.0);
+    for (i, m) in moves.iter().enumerate() {
+        let l = m.length_squared();
+        if !l.is_finite() {
+            return (i, f64::NAN);
+        }
+        if l > best.1 {
+            best = (i, l);
+        }
+    }
+    (best.0, best.1.sqrt())
+}
