@@ -46,7 +46,7 @@ pub use body::Body;
 pub use error::{Error, FileError, Problem, Result};
 pub use fabric::Fabric;
 pub use garment::{Garment, MaterialPart, Panel, Pin, PinTarget, RestSource, Seam};
-pub use humanoid::{Humanoid, Role};
+pub use humanoid::{Facing, Humanoid, Role};
 pub use motion::Motion;
 pub use pace::Pace;
 pub use penetration::{Penetration, PosedBody};

@@ -1,9 +1,9 @@
 //! A set-in sleeve: a tapered panel with a bell-shaped cap that is eased into the armhole.
 
-use super::form::smoothstep;
 use super::limb::{Limb, at_share_around};
 use super::panel::{Outline, PanelEdge};
 use super::place::length;
+use super::shell::smoothstep;
 use glam::{DVec2, DVec3};
 
 /// How much longer the cap is than the armhole, so that it can bulge over the shoulder.
