@@ -91,7 +91,7 @@ fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
         if k == 0 { p } else { p * MIRROR }
     };
     let armhole = Armhole { edges, place: &on_hole };
-    let sleeve = Sleeve::new(&arm, &armhole, 0.02);
+    let sleeve = Sleeve::new(&arm, &armhole, 0.02)?;
     let eases = [0, 1].map(|k| {
         let o = sleeve.outline("sleeve");
         o.edges[o.edge("cap +").unwrap_or(0)].length() / edges[k].length()
