@@ -1,7 +1,7 @@
 //! A rigged character: mesh, skeleton and the weights between them.
 
 use crate::{Error, Humanoid, Mesh, Pose, Result, Skeleton, Skin};
-use glam::{Affine3A, Vec3};
+use glam::{Affine3A, Quat, Vec3};
 
 /// A character that linear blend skinning deforms.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +70,21 @@ impl Body {
         let mut out = vec![Vec3::ZERO; self.mesh.positions.len()];
         self.skin.skin_positions(&self.mesh.positions, bones, &mut out);
         out
+    }
+
+    /// The same character turned about the vertical through the origin, counter-clockwise seen from above.
+    #[must_use]
+    pub fn turned(&self, degrees: f32) -> Self {
+        let turn = Quat::from_rotation_y(degrees.to_radians());
+        let mut body = self.clone();
+        for joint in body.skeleton.joints.iter_mut().filter(|j| j.parent.is_none()) {
+            joint.rest.rotation = turn * joint.rest.rotation;
+            joint.rest.translation = turn * joint.rest.translation;
+        }
+        let bind_from_turned = Affine3A::from_quat(turn.inverse());
+        body.joint_from_bind.iter_mut().for_each(|m| *m *= bind_from_turned);
+        body.mesh.positions.iter_mut().for_each(|p| *p = turn * *p);
+        body
     }
 
     /// Which joints play which part of a human, as far as names and hierarchy tell.

@@ -50,7 +50,7 @@ pub use error::{Error, FileError, Problem, Result};
 pub use fabric::Fabric;
 pub use fingerprint::{Fingerprint, Ink};
 pub use garment::{Garment, MaterialPart, Panel, Pin, PinTarget, RestSource, Seam};
-pub use humanoid::{Humanoid, Role};
+pub use humanoid::{Facing, Humanoid, Role};
 pub use motion::Motion;
 pub use pace::Pace;
 pub use penetration::{Penetration, PosedBody};

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use toile_assets::{Body, Garment, Mesh, PinTarget, RestSource, TriangleTree, builtin};
 
 /// What to ask for, vertices, boundary loops, panels, pinned edge.
-const WANTED: [(&str, usize, usize, usize, Option<&str>); 9] = [
+const WANTED: [(&str, usize, usize, usize, Option<&str>); 12] = [
     ("dress", 766, 4, 4, None),
     ("dress:3410", 3410, 4, 4, None),
     ("oscar", 820, 4, 4, None),
@@ -16,6 +16,9 @@ const WANTED: [(&str, usize, usize, usize, Option<&str>); 9] = [
     ("sweater:3000", 3000, 4, 4, None),
     ("poncho", 2450, 2, 2, None),
     ("cape", 2242, 1, 2, Some("neckline")),
+    ("pants", 560, 3, 4, Some("waist")),
+    ("jacket", 3600, 3, 5, None),
+    ("jumper", 900, 4, 4, None),
 ];
 
 fn body() -> &'static Body {

@@ -66,6 +66,18 @@ pub fn body(name: &str, select: Option<&str>) -> Result<Body> {
     Ok(builtin::body(name)?)
 }
 
+/// The same, turned about the vertical by so many degrees first.
+pub fn turned_body(name: &str, degrees: f32) -> Result<Body> {
+    if !degrees.is_finite() {
+        return Err(BadRequest(format!(
+            "--turn {degrees}: wants degrees, 180 for a character seen from behind"
+        ))
+        .into());
+    }
+    let body = body(name, None)?;
+    Ok(if degrees == 0.0 { body } else { body.turned(degrees) })
+}
+
 /// A garment by file or built-in name, placed around the body's rest pose.
 pub fn garment(name: &str, body: &Body, rest: RestChoice, select: Option<&str>) -> Result<Garment> {
     let (name, select) = part(name, select);

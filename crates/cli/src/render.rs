@@ -36,6 +36,10 @@ pub struct Args {
     /// A character file (`hero.glb#Node` for a part of one) or a built-in body
     #[arg(long, default_value = "mannequin:female")]
     body: String,
+    /// Degrees by which the character is turned about the vertical first, counter-clockwise seen from above: 180
+    /// where it faces the other way and neither toes nor names tell
+    #[arg(long, default_value_t = 0.0, value_name = "DEGREES", allow_negative_numbers = true)]
+    turn: f32,
     /// Garments to put on
     #[arg(long)]
     garment: Vec<String>,
@@ -226,7 +230,7 @@ pub fn run(args: &Args) -> Result<()> {
     if !faults.is_empty() {
         return Err(BadRequest(faults.join("\n")).into());
     }
-    let body = ask::body(&args.body, None)?;
+    let body = ask::turned_body(&args.body, args.turn)?;
     let take = args.take.as_deref().map(Take::read).transpose()?;
     if let Some(take) = &take
         && take.joints != body.skeleton.len()

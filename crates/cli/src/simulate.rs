@@ -38,6 +38,10 @@ pub struct Args {
     /// A character file (`hero.glb#Node` for a part of one) or a built-in body
     #[arg(long, default_value = "mannequin:female")]
     body: String,
+    /// Degrees by which the character is turned about the vertical first, counter-clockwise seen from above: 180
+    /// where it faces the other way and neither toes nor names tell
+    #[arg(long, default_value_t = 0.0, value_name = "DEGREES", allow_negative_numbers = true)]
+    turn: f32,
     /// A garment file or a built-in garment
     #[arg(long, default_value = "dress")]
     garment: String,
@@ -83,7 +87,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let body = ask::body(&args.body, None)?;
+    let body = ask::turned_body(&args.body, args.turn)?;
     let garment = ask::worn(&args.garment, &body, args.rest.into())?;
     let fabric = ask::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
     if !(0.0..=10.0).contains(&args.nudge) {

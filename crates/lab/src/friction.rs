@@ -86,7 +86,6 @@ fn tension_ratio(mu: f64, theta: f64) -> Result<f64> {
     let cells = (long / cell).round() as usize;
     let (mesh, flat) = rectangle(0.008, long / (1.0 + strained), 2, cells, Pattern::Alternating);
     let mut scene = Scene::new(&mesh, &flat, &fabric, &settings)?;
-    scene.colliders.push(Collider::fixed(Shape::Cylinder { half_length: 0.1, radius }, lying(0.0)));
     // Along the strip: straight to the cylinder, round it, straight on.
     let x: Vec<DVec3> = mesh
         .positions
@@ -103,10 +102,11 @@ fn tension_ratio(mu: f64, theta: f64) -> Result<f64> {
     scene.pinned[..3].fill(true);
     scene.pinned[n - 3..].fill(true);
     let mut world = World::new(scene, x, settings)?;
+    world.state.colliders.push(Collider::fixed(Shape::Cylinder { half_length: 0.1, radius }, lying(0.0)));
     let (h, speed) = (1.0 / 120.0, 0.02);
     let (mut ratio, mut seen) = (0.0, 0.0);
     for step in 1..=240 {
-        world.scene.colliders[0].world_from_local = lying(f64::from(step) * h * speed / radius);
+        world.state.colliders[0].world_from_local = lying(f64::from(step) * h * speed / radius);
         world.step(&[], h)?;
         if step > 180 {
             // Threads along the strip of the elements well within each free end.

@@ -3,8 +3,11 @@
 //! Names decide where they are known (the conventions of CMU, Mixamo, VRM and Unity, MakeHuman, Unreal,
 //! Rigify, Daz, Biped, H-Anim); the hierarchy and the rest pose decide the rest.
 
+mod facing;
 mod names;
 mod shape;
+
+pub use facing::Facing;
 
 use crate::Skeleton;
 
@@ -32,6 +35,30 @@ roles! {
 }
 
 impl Role {
+    /// The same part on the other side; parts in the middle are their own.
+    pub fn other_side(self) -> Self {
+        use Role::*;
+        match self {
+            LeftShoulder => RightShoulder,
+            LeftUpperArm => RightUpperArm,
+            LeftLowerArm => RightLowerArm,
+            LeftHand => RightHand,
+            RightShoulder => LeftShoulder,
+            RightUpperArm => LeftUpperArm,
+            RightLowerArm => LeftLowerArm,
+            RightHand => LeftHand,
+            LeftUpperLeg => RightUpperLeg,
+            LeftLowerLeg => RightLowerLeg,
+            LeftFoot => RightFoot,
+            LeftToes => RightToes,
+            RightUpperLeg => LeftUpperLeg,
+            RightLowerLeg => LeftLowerLeg,
+            RightFoot => LeftFoot,
+            RightToes => LeftToes,
+            middle => middle,
+        }
+    }
+
     /// The roles without which a motion cannot be carried over.
     pub const NEEDED: [Self; 12] = {
         use Role::*;

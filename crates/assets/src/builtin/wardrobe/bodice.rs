@@ -1,9 +1,19 @@
 //! The block that dress and shirt are cut from: a front or back of the trunk, hanging from the shoulders.
 
-use super::form::{Form, Shell, smoothstep};
+use super::form::Form;
 use super::panel::{Outline, Pen};
 use super::place::{Face, length, walk};
+use super::shell::{Shell, smoothstep};
+use crate::{Error, Result};
 use glam::{DVec2, DVec3};
+
+/// Shortest shoulder seam, and how near to the neck a neckline may come, m.
+const STRAP: f64 = 0.045;
+const CLOSEST_NECKLINE: f64 = 0.004;
+/// Shortest side seam, m.
+const LEAST_SIDE: f64 = 0.06;
+/// A dart wider than this share of the lower edge would meet the one on the other side.
+const WIDEST_DART: f64 = 0.45;
 
 /// Choices of the designer, in metres.
 #[derive(Clone, Copy, Debug)]
@@ -59,10 +69,16 @@ pub struct Block {
 
 impl Block {
     /// Drafts front and back for a form. `shell` is the form with the clearance of the cloth.
-    pub fn pair(form: &Form, shell: &Shell, style: &Style) -> [Self; 2] {
+    pub fn pair(form: &Form, shell: &Shell, style: &Style) -> Result<[Self; 2]> {
         let underarm_y = form.armpit_y - style.underarm_drop;
         let height = underarm_y - style.low_y;
-        let ends_x = [form.neck_half + style.neck_gap, form.shoulder.x * style.shoulder_share];
+        if height < LEAST_SIDE {
+            return Err(Error::Invalid(format!(
+                "the armpit at {:.2} m is too low: its side seam from {:.2} m would be {height:.2} m long",
+                form.armpit_y, style.low_y
+            )));
+        }
+        let ends_x = shoulder_ends(form, style)?;
         let climb_to = form.shoulder.y + 0.12;
         let faces = [Face::Front, Face::Back];
         let climbs = faces.map(|f| ends_x.map(|x| length(&shell.climb(x, underarm_y, climb_to, f))));
@@ -78,7 +94,7 @@ impl Block {
             let neck = DVec2::new(across(ends_x[0]), height + mean + 0.5 * drop);
             let shoulder = DVec2::new(across(ends_x[1]), height + mean - 0.5 * drop);
             // Side seams take up to 2.5 cm; darts the rest if it is worth one.
-            let rest = bust - low - 0.025;
+            let rest = (bust - low - 0.025).min(WIDEST_DART * low);
             let dart = (style.darts && rest > 0.006).then(|| Dart {
                 x: 0.46 * low,
                 width: rest,
@@ -108,7 +124,7 @@ impl Block {
             b.low_half = b.underarm.x - slant;
             b.shoulder.x = b.neck.x + across;
         }
-        blocks
+        Ok(blocks)
     }
 
     /// The outline. Edges: `waist right`, `waist`, `waist left` (only `waist` without darts),
@@ -135,6 +151,30 @@ impl Block {
             .line("shoulder -", mirror(s))
             .curve("armhole -", mirror(c2), mirror(c1), mirror(u))
             .line("side -", mirror(low))
+            .close()
+    }
+
+    /// The wearer's left half of an open front that ends `gap` beside the middle. Edges: `waist`, `side`,
+    /// `armhole`, `shoulder`, `neck`, `front`.
+    pub fn open_half(&self, name: &str, gap: f64) -> Outline {
+        let whole = self.outline(name);
+        let points = |edge: &str| whole.edge(edge).map_or_else(Vec::new, |e| whole.edges[e].points.clone());
+        // Only what lies beyond the gap, with the point where it is crossed.
+        let mut neck = points("neck");
+        let inside = neck.iter().position(|p| p.x < gap).unwrap_or(neck.len());
+        neck.truncate(inside);
+        let lowest = DVec2::new(gap, neck.last().map_or(self.neck.y, |p| p.y));
+        if neck.last().is_some_and(|p| p.distance(lowest) < 1e-6) {
+            neck.pop();
+        }
+        neck.push(lowest);
+        Outline::pen(name, DVec2::new(gap, 0.0))
+            .line("waist", DVec2::new(self.low_half, 0.0))
+            .through("side", points("side +"))
+            .through("armhole", points("armhole +"))
+            .through("shoulder", points("shoulder +"))
+            .through("neck", neck)
+            .line("front", DVec2::new(gap, 0.0))
             .close()
     }
 
@@ -190,6 +230,20 @@ impl Block {
         let aside = smoothstep(self.ends_x[1] - 0.03, self.ends_x[1], foot.x.abs());
         column.lerp(beside, aside * smoothstep(0.8, 0.3, rise))
     }
+}
+
+/// World x of the ends of the shoulder seam. A neck that leaves little room for it gets a closer neckline.
+fn shoulder_ends(form: &Form, style: &Style) -> Result<[f64; 2]> {
+    let outer = form.shoulder.x * style.shoulder_share;
+    let inner = (form.neck_half + style.neck_gap).min(outer - STRAP);
+    if inner < form.neck_half + CLOSEST_NECKLINE {
+        return Err(Error::Invalid(format!(
+            "the neck is {:.3} m from the middle and the shoulder joint {:.3} m, which leaves no shoulder for a seam of \
+             {STRAP} m",
+            form.neck_half, form.shoulder.x
+        )));
+    }
+    Ok([inner, outer])
 }
 
 /// Share of the way from the middle to the side, along the ring at height `y`, at which world `x` is met.

@@ -1,4 +1,4 @@
-//! Sleeveless dresses: fitted bodice with waist darts, flared skirt to the knee.
+//! Sleeveless dresses: bodice with waist darts, flared skirt to the knee.
 
 use super::bodice::{Block, Style};
 use super::form::Form;
@@ -17,36 +17,71 @@ struct Cutting {
     gather: f64,
     /// How far the skirt ends above the knee if it hangs straight.
     above_knee: f64,
+    /// Distance from the body at which it is laid out. Triangles of the coarsest dress cut corners and come 9 mm
+    /// nearer.
+    clearance: f64,
+    /// Ease around bust and waist.
+    ease: [f64; 2],
+    /// How far the underarm point lies below the armpit.
+    underarm_drop: f64,
+    /// Depth of the neckline, front and back.
+    neck_depth: [f64; 2],
 }
+
+const DRESS: Cutting = Cutting {
+    name: "dress",
+    circle: 0.3,
+    gather: 1.0,
+    above_knee: 0.06,
+    clearance: 0.014,
+    ease: [0.08, 0.06],
+    underarm_drop: 0.03,
+    neck_depth: [0.09, 0.045],
+};
 
 /// A dress with an A-line skirt, less than a third of a circle. Of a half circle the folds fall as they please: two walks that
 /// differ by a hair left such dresses 3.8 cm apart, and this one 2.
 pub fn dress(form: &Form, vertices: usize) -> Result<Garment> {
-    sew(form, vertices, &Cutting { name: "dress", circle: 0.3, gather: 1.0, above_knee: 0.06 })
+    sew(form, vertices, &DRESS)
 }
 
 /// A puffier dress: the skirt is gathered into the waist and wider.
 pub fn oscar(form: &Form, vertices: usize) -> Result<Garment> {
-    sew(form, vertices, &Cutting { name: "oscar", circle: 0.6, gather: 1.35, above_knee: -0.06 })
+    sew(form, vertices, &Cutting { name: "oscar", circle: 0.6, gather: 1.35, above_knee: -0.06, ..DRESS })
+}
+
+/// A jumper dress, to be worn over a shirt: wider all around, deep at the neck and under the arms.
+pub fn jumper(form: &Form, vertices: usize) -> Result<Garment> {
+    let cutting = Cutting {
+        name: "jumper",
+        circle: 0.22,
+        above_knee: 0.10,
+        clearance: 0.026,
+        ease: [0.16, 0.16],
+        underarm_drop: 0.06,
+        neck_depth: [0.13, 0.07],
+        ..DRESS
+    };
+    sew(form, vertices, &cutting)
 }
 
 /// Cuts, sews and places a dress.
 fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
-    // Enough that triangles of the coarsest dress, which cut corners, stay 5 mm from the skin.
-    let clearance = 0.014;
     let style = Style {
         low_y: form.waist_y,
-        bust_ease: 0.08,
-        low_ease: 0.06,
-        underarm_drop: 0.03,
+        bust_ease: cutting.ease[0],
+        low_ease: cutting.ease[1],
+        underarm_drop: cutting.underarm_drop,
         neck_gap: 0.035,
         shoulder_share: 0.95,
-        neck_depth: [0.09, 0.045],
+        neck_depth: cutting.neck_depth,
         darts: true,
     };
-    let shell =
-        form.trunk.grown(clearance).filled_under_arms(form.armpit_y - style.underarm_drop, form.shoulder.y);
-    let blocks = Block::pair(form, &shell, &style);
+    let shell = form
+        .trunk
+        .grown(cutting.clearance)
+        .filled_under_arms(form.armpit_y - style.underarm_drop, form.shoulder.y);
+    let blocks = Block::pair(form, &shell, &style)?;
     let around: f64 = blocks.iter().map(|b| 2.0 * b.waist_parts()[0] + b.waist_parts()[1]).sum();
     let radius = cutting.gather * around / (TAU * cutting.circle);
     let length = form.waist_y - form.knee_y - cutting.above_knee;

@@ -1,34 +1,31 @@
-//! A body as a tailor sees it: girths, heights, and the taut surface that a tape would follow.
+//! A body as a tailor sees it: girths, heights, and where neck, arms and legs leave the trunk.
 //!
-//! The trunk is cut into level slices and each slice replaced by its convex hull, as a tape
-//! measure does. Arms are left out: by skin weights, except for what lies inside the shoulder joint.
+//! Arms are told from the trunk by skin weights, except for what lies inside the shoulder joint; the head only
+//! where it is so large or so low that it would hide the shoulders.
 
 use super::limb::Limb;
-use crate::{Body, Error, Result, Role};
-use glam::{DVec2, DVec3};
-use std::f64::consts::TAU;
+use super::shell::{AROUND, STEP, Shell};
+use super::stand::Stand;
+use crate::{Result, Role};
+use glam::DVec3;
 
-/// Directions around the trunk: 0 is the front, a quarter the wearer's left, half the back.
-pub const AROUND: usize = 96;
-/// Distance of the slices in metres.
-const STEP: f64 = 0.005;
+/// A head whose chin is not this far above the shoulder joints hides the neck, m.
+const CHIN_ABOVE: f64 = 0.10;
+/// Widest half of a neck, m, and as a share of the way to the shoulder joint.
+const NECK: [f64; 2] = [0.08, 0.6];
 
-/// Level rings around a vertical axis, each a radius for every direction; left and right agree.
-#[derive(Clone, Debug)]
-pub struct Shell {
-    /// Depth of the axis, which stands at x = 0.
-    pub axis_z: f64,
-    /// Height of the lowest ring.
-    low: f64,
-    rings: Vec<[f64; AROUND]>,
-}
+/// Sine of the angle below the horizontal from which on an arm hangs.
+const HANGING: f64 = 0.9;
+
+/// A trunk so many times as wide as its shoulder joints are apart is stout.
+const STOUT: f64 = 1.25;
 
 /// What is measured on a body.
 #[derive(Clone, Debug)]
 pub struct Form {
     /// The taut trunk.
     pub trunk: Shell,
-    /// Left shoulder joint.
+    /// Left shoulder joint, or the side of a trunk that reaches well beyond it.
     pub shoulder: DVec3,
     /// Where arm and trunk part.
     pub armpit_y: f64,
@@ -44,71 +41,70 @@ pub struct Form {
     pub neck_half: f64,
     /// The left arm, as wide as the wider of the two.
     pub arm: Limb,
+    /// The left leg, likewise.
+    pub leg: Limb,
+    /// Where the legs part.
+    pub crotch_y: f64,
+    /// Height of the ankles.
+    pub ankle_y: f64,
+    /// Which cut suits it.
+    pub figure: Figure,
+    /// How far the inner sides of the legs are from the middle, for slices from the floor up.
+    apart: Vec<f64>,
+}
+
+/// Whose cut a garment follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    /// Hips clearly wider than the waist.
+    Female,
+    /// A straight trunk.
+    Male,
+}
+
+/// Hips over waist from which on the female cut fits better. The mannequins have 1.30 and 1.11, MakeHuman's woman
+/// and man 1.40 and 1.27.
+const HIPS_OVER_WAIST: f64 = 1.28;
+/// Legs nearer than this to the middle have not parted, m.
+const PARTED: f64 = 0.002;
+
+/// Which vertices are arms and head.
+struct Parts {
+    arm: Vec<f32>,
+    head: Vec<bool>,
 }
 
 impl Form {
-    /// Measures a body in its bind pose.
-    pub fn of(body: &Body) -> Result<Self> {
-        let lacking = |what: &str| {
-            Error::Invalid(format!(
-                "no garment can be cut for body `{}`: {what}; clothes need a humanoid in an A-pose",
-                body.name
-            ))
-        };
-        let joint = |role: Role| {
-            let found = body.humanoid().joint(role);
-            let j = found.ok_or_else(|| lacking(&format!("no joint is its {role:?}")))?;
-            Ok::<_, Error>((j, body.joint_from_bind[j].inverse().translation.as_dvec3()))
-        };
-        let (left_arm, left) = joint(Role::LeftUpperArm)?;
-        let (right_arm, right) = joint(Role::RightUpperArm)?;
-        let hip = joint(Role::LeftUpperLeg)?.1;
-        let knee = joint(Role::LeftLowerLeg)?.1;
-        let mean = |left: Role, right: Role| {
-            Ok::<_, Error>(0.5 * (joint(left)?.1 + joint(right)?.1 * DVec3::new(-1.0, 1.0, 1.0)))
-        };
-        let elbow = mean(Role::LeftLowerArm, Role::RightLowerArm)?;
-        let wrist = mean(Role::LeftHand, Role::RightHand)?;
-        let shoulder = 0.5 * (left + right * DVec3::new(-1.0, 1.0, 1.0));
-
-        let mut of_arm = vec![false; body.skeleton.len()];
-        for (j, joint) in body.skeleton.joints.iter().enumerate() {
-            of_arm[j] = j == left_arm || j == right_arm || joint.parent.is_some_and(|p| of_arm[p]);
-        }
-        let positions: Vec<DVec3> = body.mesh.positions.iter().map(|p| p.as_dvec3()).collect();
-        let arm_weight =
-            |v: usize| -> f32 { body.skin.row(v).filter(|&(j, _)| of_arm[j as usize]).map(|(_, w)| w).sum() };
-        let arm_weights: Vec<f32> = (0..positions.len()).map(arm_weight).collect();
-        let is_arm: Vec<bool> = arm_weights.iter().map(|w| *w > 0.5).collect();
-        let mut trunk = Vec::new();
-        let mut arms_seen_left = Vec::new();
-        let mut armpit_y = f64::INFINITY;
-        for tri in &body.mesh.triangles {
-            let corners = tri.map(|i| positions[i as usize]);
-            let arms = tri.iter().filter(|&&i| is_arm[i as usize]).count();
-            // The roundness of the shoulder belongs to both.
-            let reach = |p: &DVec3| if p.y > shoulder.y - 0.05 { shoulder.x + 0.02 } else { shoulder.x };
-            if arms == 0 || corners.iter().all(|p| p.x.abs() < reach(p)) {
-                trunk.push(corners);
-            }
-            // On top of the shoulder the arm begins wherever it has any say, so that no gap is left
-            // between it and the trunk; below, only flesh that follows the arm counts.
-            let enough = |i: u32| {
-                arm_weights[i as usize] > if positions[i as usize].y > shoulder.y { 0.02 } else { 0.3 }
-            };
-            if tri.iter().all(|&i| enough(i)) {
-                let mirror = if corners[0].x < 0.0 { -1.0 } else { 1.0 };
-                arms_seen_left.push(corners.map(|p| p * DVec3::new(mirror, 1.0, 1.0)));
-            }
-            if arms == 1 || arms == 2 {
-                armpit_y = corners.iter().fold(armpit_y, |y, p| y.min(p.y));
-            }
-        }
-        if !armpit_y.is_finite() || armpit_y >= shoulder.y || armpit_y < hip.y {
-            return Err(lacking("its skin weights do not tell arms from trunk"));
+    /// Measures a body.
+    pub fn of(stand: &Stand) -> Result<Self> {
+        let shoulder = stand.mean(Role::LeftUpperArm, Role::RightUpperArm)?;
+        let elbow = stand.mean(Role::LeftLowerArm, Role::RightLowerArm)?;
+        let wrist = stand.mean(Role::LeftHand, Role::RightHand)?;
+        let hip = stand.mean(Role::LeftUpperLeg, Role::RightUpperLeg)?;
+        let knee = stand.mean(Role::LeftLowerLeg, Role::RightLowerLeg)?;
+        let parts = Parts::of(stand, shoulder)?;
+        let armpit_y = parts.armpit(stand, shoulder, elbow);
+        if !(armpit_y < shoulder.y && armpit_y > hip.y) {
+            return Err(stand.refused(&format!(
+                "its arms leave the trunk at {armpit_y:.2} m, not between hips ({:.2} m) and shoulders ({:.2} m); \
+                 the skin that follows the upper arms should reach from shoulder to armpit",
+                hip.y, shoulder.y
+            )));
         }
         // The axis stands where the ridge of the shoulders is, so that it is inside every slice.
-        let trunk = Shell::around(&trunk, shoulder.z);
+        let shell = |shoulder: DVec3| {
+            let (trunk, arms) = parts.triangles(stand, shoulder);
+            (Shell::around(&trunk, shoulder.z), arms)
+        };
+        let joint = shoulder;
+        let (mut trunk, mut arms) = shell(joint);
+        // Shoulder joints deep inside a stout trunk are not where its shoulders end.
+        let side = trunk.ring(armpit_y - 0.02)[AROUND / 4].x;
+        let mut shoulder = joint;
+        if side > STOUT * joint.x {
+            shoulder.x = 0.95 * side;
+            (trunk, arms) = shell(shoulder);
+        }
         let spine = shoulder.y - hip.y;
         let least = |from: f64, to: f64, sign: f64| {
             let n = ((to - from) / STEP).floor().max(1.0) as usize;
@@ -122,261 +118,185 @@ impl Form {
         let waist_y = least(hip.y + 0.30 * spine, hip.y + 0.37 * spine, 1.0);
         let bust_y = least(waist_y + 0.08, armpit_y - 0.01, -1.0);
         let hip_y = least(hip.y - 0.10, waist_y - 0.05, -1.0);
-        // The neck is the narrowest place between shoulders and skull.
-        let neck_half = (0..40)
-            .map(|k| trunk.ring(shoulder.y + STEP * f64::from(k))[AROUND / 4].x)
-            .filter(|r| *r > 0.02)
-            .fold(0.08, f64::min);
-        if trunk.girth(waist_y) < 0.2 || trunk.girth(bust_y) < 0.2 {
-            return Err(lacking("its trunk has no girth"));
+        for (part, y) in [("waist", waist_y), ("bust", bust_y), ("hips", hip_y)] {
+            let girth = trunk.girth(y);
+            if girth < 0.2 {
+                return Err(stand
+                    .refused(&format!("its {part} at {y:.2} m is {girth:.2} m around: there is no skin")));
+            }
         }
-        let arm = Limb::new([shoulder, elbow, wrist], &arms_seen_left);
-        Ok(Self { arm, trunk, shoulder, armpit_y, waist_y, bust_y, hip_y, knee_y: knee.y, neck_half })
+        let neck_half = parts.neck(&trunk, shoulder);
+        // On top of an arm that is held out; beside one that hangs.
+        let steep = (joint - wrist).normalize_or(DVec3::Y).y > HANGING;
+        let outer = if steep { DVec3::new(1.0, 1.0, 0.0) } else { DVec3::Y };
+        let arm = Limb::new([joint, elbow, wrist], outer, &arms);
+        let ankle = stand.mean(Role::LeftFoot, Role::RightFoot)?;
+        let leg = Limb::new([hip, knee, ankle], DVec3::X, &parts.leg_triangles(stand)?);
+        let apart = apart(stand, &parts, shoulder.y);
+        let crotch_y = crotch(&apart, knee.y, waist_y);
+        let girth = |y: f64| trunk.girth(y);
+        let figure =
+            if girth(hip_y) > HIPS_OVER_WAIST * girth(waist_y) { Figure::Female } else { Figure::Male };
+        let (knee_y, ankle_y) = (knee.y, ankle.y);
+        Ok(Self {
+            trunk,
+            shoulder,
+            armpit_y,
+            waist_y,
+            bust_y,
+            hip_y,
+            knee_y,
+            neck_half,
+            arm,
+            leg,
+            crotch_y,
+            ankle_y,
+            figure,
+            apart,
+        })
+    }
+
+    /// How far the inner sides of the legs are from the middle at a height.
+    pub fn legs_apart(&self, y: f64) -> f64 {
+        let at = (y / STEP).clamp(0.0, (self.apart.len() - 1) as f64);
+        let (k, part) = (at.floor() as usize, at.fract());
+        self.apart[k] + (self.apart[(k + 1).min(self.apart.len() - 1)] - self.apart[k]) * part
+    }
+
+    /// Distance of the left leg's axis from the middle at the crotch.
+    pub fn leg_middle_x(&self) -> f64 {
+        let (mut low, mut high) = (-self.leg.length, 0.0);
+        for _ in 0..40 {
+            let middle = 0.5 * (low + high);
+            if self.leg.in_world(DVec3::Y * middle).y < self.crotch_y { low = middle } else { high = middle }
+        }
+        self.leg.in_world(DVec3::Y * low).x
     }
 }
 
-impl Shell {
-    /// Hulls of the slices of some triangles, seen from the axis.
-    pub fn around(triangles: &[[DVec3; 3]], axis_z: f64) -> Self {
-        let all = || triangles.iter().flatten();
-        let low = all().map(|p| p.y).fold(f64::INFINITY, f64::min);
-        let high = all().map(|p| p.y).fold(f64::NEG_INFINITY, f64::max);
-        let low = if low.is_finite() { low } else { 0.0 };
-        let count = ((high - low) / STEP).max(0.0) as usize + 1;
-        let mut slices: Vec<Vec<DVec2>> = vec![Vec::new(); count];
-        for tri in triangles {
-            for k in 0..3 {
-                let (a, b) = (tri[k], tri[(k + 1) % 3]);
-                let (a, b) = if a.y < b.y { (a, b) } else { (b, a) };
-                let first = ((a.y - low) / STEP).ceil().max(0.0) as usize;
-                for (s, slice) in slices.iter_mut().enumerate().skip(first) {
-                    let y = low + STEP * s as f64;
-                    if y > b.y {
-                        break;
-                    }
-                    let p = a.lerp(b, if b.y > a.y { (y - a.y) / (b.y - a.y) } else { 0.0 });
-                    slice.push(DVec2::new(p.x, p.z - axis_z));
-                    slice.push(DVec2::new(-p.x, p.z - axis_z));
+/// The least distance from the middle plane of what is not arm, for slices up to a height.
+fn apart(stand: &Stand, parts: &Parts, high: f64) -> Vec<f64> {
+    let mut apart = vec![f64::INFINITY; (high / STEP).ceil().max(1.0) as usize + 1];
+    for tri in stand.body.mesh.triangles.iter().filter(|t| t.iter().all(|&i| parts.arm[i as usize] < 0.5)) {
+        let corners = tri.map(|i| stand.positions[i as usize]);
+        for k in 0..3 {
+            let (a, b) = (corners[k], corners[(k + 1) % 3]);
+            let (a, b) = if a.y < b.y { (a, b) } else { (b, a) };
+            let first = (a.y / STEP).ceil().max(0.0) as usize;
+            let last = (b.y / STEP).floor().max(0.0) as usize;
+            for (s, least) in apart.iter_mut().enumerate().take(last + 1).skip(first) {
+                let part = if b.y > a.y { (STEP * s as f64 - a.y) / (b.y - a.y) } else { 0.0 };
+                let x = a.lerp(b, part).x;
+                *least = least.min(x.abs());
+            }
+            // An edge across the middle plane closes the slices it passes.
+            if a.x * b.x < 0.0 {
+                let y = a.lerp(b, a.x / (a.x - b.x)).y;
+                let s = (y / STEP).round().max(0.0) as usize;
+                if let Some(least) = apart.get_mut(s) {
+                    *least = 0.0;
                 }
             }
         }
-        let rings = slices.iter().map(|s| radii(&hull(s))).collect();
-        Self { axis_z, low, rings }
     }
+    apart.iter().map(|x| if x.is_finite() { *x } else { 0.0 }).collect()
+}
 
-    /// The ring at a height moved outwards by `gap`, as a shell of its own that has it at every height.
-    pub fn hoop(&self, y: f64, gap: f64) -> Self {
-        let ring = self.ring(y);
-        let depths = || ring.iter().map(|p| p.y);
-        let (back, front) =
-            (depths().fold(f64::INFINITY, f64::min), depths().fold(f64::NEG_INFINITY, f64::max));
-        // Around its own middle, so that front and back get fair shares of it however wide it is made.
-        let axis_z = 0.5 * (back + front);
-        let centred: Vec<DVec2> = ring.iter().map(|p| *p - DVec2::new(0.0, axis_z)).collect();
-        Self { axis_z, low: y, rings: vec![widen(&radii(&hull(&centred)), gap)] }
-    }
+/// The height up to which the legs are apart, from the knees upwards.
+fn crotch(apart: &[f64], knee_y: f64, waist_y: f64) -> f64 {
+    let (from, to) = ((knee_y / STEP).ceil() as usize, (waist_y / STEP) as usize);
+    let closed = (from..to).find(|&s| apart.get(s).is_none_or(|x| *x < PARTED));
+    closed.unwrap_or(to) as f64 * STEP
+}
 
-    /// Everything within `gap` of this shell.
-    pub fn grown(&self, gap: f64) -> Self {
-        let reach = (gap / STEP).floor() as i64;
-        let rings = (0..self.rings.len() as i64 + reach)
-            .map(|s| {
-                let mut out = [0.0f64; AROUND];
-                for d in -reach..=reach {
-                    let Some(ring) = usize::try_from(s + d).ok().and_then(|k| self.rings.get(k)) else {
-                        continue;
-                    };
-                    // The slice of a ball at height d: what remains of the gap to grow sideways.
-                    let side = (gap * gap - (d as f64 * STEP).powi(2)).max(0.0).sqrt();
-                    for (o, r) in out.iter_mut().zip(widen(ring, side)) {
-                        *o = o.max(r);
-                    }
-                }
-                out
-            })
-            .collect();
-        Self { axis_z: self.axis_z, low: self.low, rings }
-    }
-
-    /// The same shell as loose cloth spans it between two heights: hollows along every line up the
-    /// body are bridged.
-    pub fn bridged(&self, from: f64, to: f64) -> Self {
-        let row = |y: f64| ((y - self.low) / STEP).clamp(0.0, (self.rings.len() - 1) as f64) as usize;
-        let (from, to) = (row(from), row(to));
-        let mut out = self.clone();
-        for i in 0..AROUND {
-            let profile: Vec<DVec2> = (from..=to).map(|s| DVec2::new(s as f64, self.rings[s][i])).collect();
-            let mut chain: Vec<DVec2> = Vec::new();
-            for &p in &profile {
-                while let [.., a, b] = chain[..] {
-                    if (b - a).perp_dot(p - b) < 0.0 {
-                        break;
-                    }
-                    chain.pop();
-                }
-                chain.push(p);
-            }
-            for w in chain.windows(2) {
-                for s in w[0].x as usize..=w[1].x as usize {
-                    out.rings[s][i] = w[0].y + (w[1].y - w[0].y) * (s as f64 - w[0].x) / (w[1].x - w[0].x);
-                }
-            }
+impl Parts {
+    fn of(stand: &Stand, shoulder: DVec3) -> Result<Self> {
+        let arms = [stand.index(Role::LeftUpperArm)?, stand.index(Role::RightUpperArm)?];
+        let mut head: Vec<bool> = stand.share(&[stand.index(Role::Head)?]).iter().map(|w| *w > 0.5).collect();
+        let chin = (0..head.len()).filter(|&v| head[v]).map(|v| stand.positions[v].y);
+        if chin.fold(f64::INFINITY, f64::min) > shoulder.y + CHIN_ABOVE {
+            head.fill(false);
         }
-        out
+        Ok(Self { arm: stand.share(&arms), head })
     }
 
-    /// The same shell with the hollows under the shoulders filled: from height `from` up to `to`, the
-    /// sides do not draw in. A sleeveless bodice hangs straight there, it does not follow the armpit.
-    pub fn filled_under_arms(&self, from: f64, to: f64) -> Self {
-        let breadth =
-            |ring: &[f64; AROUND]| (0..AROUND).map(|i| direction(i).x * ring[i]).fold(0.0, f64::max);
-        let wanted = breadth(&self.radii(from));
-        let mut out = self.clone();
-        for (s, ring) in out.rings.iter_mut().enumerate() {
-            let y = self.low + STEP * s as f64;
-            let own = breadth(ring);
-            if y < from || y > to || own <= 0.0 {
+    /// The height at which arm and trunk part: the lowest triangle on their border or, where arms are pieces of
+    /// their own, the lowest place of their inner ends.
+    fn armpit(&self, stand: &Stand, shoulder: DVec3, elbow: DVec3) -> f64 {
+        let places = &stand.positions;
+        let mirrored = |v: u32| places[v as usize] * DVec3::new(places[v as usize].x.signum(), 1.0, 1.0);
+        let upper_arm = shoulder.distance(elbow);
+        let border = stand.body.mesh.triangles.iter().filter(|tri| {
+            let arms = tri.iter().filter(|&&i| self.arm[i as usize] > 0.5).count();
+            // Hands that touch a thigh are no armpit.
+            (arms == 1 || arms == 2) && mirrored(tri[0]).distance(shoulder) < upper_arm
+        });
+        let low = border.flatten().fold(f64::INFINITY, |y, &i| y.min(places[i as usize].y));
+        if low.is_finite() {
+            return low;
+        }
+        let along = |p: DVec3| (p - shoulder).dot((elbow - shoulder).normalize_or(DVec3::X));
+        let of_arm: Vec<DVec3> =
+            (0..places.len() as u32).filter(|&v| self.arm[v as usize] > 0.5).map(mirrored).collect();
+        let inner = of_arm.iter().map(|p| along(*p)).fold(f64::INFINITY, f64::min);
+        let end = of_arm.iter().filter(|p| along(**p) < inner.max(0.0) + 0.2 * upper_arm);
+        end.fold(f64::INFINITY, |y, p| y.min(p.y))
+    }
+
+    /// The triangles of the trunk, and those of both arms seen as left.
+    fn triangles(&self, stand: &Stand, shoulder: DVec3) -> (Vec<[DVec3; 3]>, Vec<[DVec3; 3]>) {
+        let (mut trunk, mut arms_seen_left) = (Vec::new(), Vec::new());
+        for tri in &stand.body.mesh.triangles {
+            let corners = tri.map(|i| stand.positions[i as usize]);
+            if tri.iter().all(|&i| self.head[i as usize]) {
                 continue;
             }
-            // Only sideways: pushed out all around, the chest would get a ledge.
-            let wider = 1.0 + (wanted / own - 1.0).max(0.0) * smoothstep(to, to - 0.04, y);
-            let points: Vec<DVec2> =
-                (0..AROUND).map(|i| direction(i) * ring[i] * DVec2::new(wider, 1.0)).collect();
-            *ring = radii(&hull(&points));
+            let arms = tri.iter().filter(|&&i| self.arm[i as usize] > 0.5).count();
+            // The roundness of the shoulder belongs to both.
+            let reach = |p: &DVec3| if p.y > shoulder.y - 0.05 { shoulder.x + 0.02 } else { shoulder.x };
+            if arms == 0 || corners.iter().all(|p| p.x.abs() < reach(p)) {
+                trunk.push(corners);
+            }
+            // On top of the shoulder the arm begins wherever it has any say, so that no gap is left
+            // between it and the trunk; below, only flesh that follows the arm counts.
+            let enough = |i: u32| {
+                let high = stand.positions[i as usize].y > shoulder.y;
+                self.arm[i as usize] > if high { 0.02 } else { 0.3 }
+            };
+            if tri.iter().all(|&i| enough(i)) {
+                let mirror = if corners[0].x < 0.0 { -1.0 } else { 1.0 };
+                arms_seen_left.push(corners.map(|p| p * DVec3::new(mirror, 1.0, 1.0)));
+            }
         }
-        out
+        (trunk, arms_seen_left)
     }
 
-    /// Radii at a height, between the two nearest rings.
-    pub fn radii(&self, y: f64) -> [f64; AROUND] {
-        let at = ((y - self.low) / STEP).clamp(0.0, (self.rings.len() - 1) as f64);
-        let k = at.floor() as usize;
-        let (a, b) = (&self.rings[k], &self.rings[(k + 1).min(self.rings.len() - 1)]);
-        std::array::from_fn(|i| a[i] + (b[i] - a[i]) * (at - k as f64))
-    }
-
-    /// Points `(x, z)` of the ring at a height, in world coordinates.
-    pub fn ring(&self, y: f64) -> [DVec2; AROUND] {
-        let radii = self.radii(y);
-        std::array::from_fn(|i| direction(i) * radii[i] + DVec2::new(0.0, self.axis_z))
-    }
-
-    /// Points of the ring at a height from the front over the wearer's left to the back.
-    pub fn half_ring(&self, y: f64) -> Vec<DVec2> {
-        self.ring(y)[..=AROUND / 2].to_vec()
-    }
-
-    /// How far a point is outside the shell, measured level from the axis.
-    pub fn level(&self, p: DVec3) -> f64 {
-        let flat = DVec2::new(p.x, p.z - self.axis_z);
-        let turn = (flat.x.atan2(flat.y) / TAU).rem_euclid(1.0) * AROUND as f64;
-        let i = turn.floor() as usize % AROUND;
-        let up = ((p.y - self.low) / STEP).clamp(0.0, (self.rings.len() - 1) as f64);
-        let k = up.floor() as usize;
-        let at = |k: usize| {
-            let ring = &self.rings[k.min(self.rings.len() - 1)];
-            ring[i] + (ring[(i + 1) % AROUND] - ring[i]) * (turn - turn.floor())
-        };
-        flat.length() - (at(k) + (at(k + 1) - at(k)) * (up - k as f64))
-    }
-
-    /// The point itself, or the one level with it on the shell where it is inside.
-    pub fn outside(&self, p: DVec3) -> DVec3 {
-        let out = DVec3::new(p.x, 0.0, p.z - self.axis_z).normalize_or_zero();
-        p - out * self.level(p).min(0.0)
-    }
-
-    /// Moves a point the shortest way (to first order) to where its level is `to`.
-    pub fn bring(&self, p: DVec3, to: f64) -> DVec3 {
-        const D: f64 = 0.004;
-        let slope = DVec3::from_array(
-            [DVec3::X, DVec3::Y, DVec3::Z]
-                .map(|e| (self.level(p + e * D) - self.level(p - e * D)) / (2.0 * D)),
-        );
-        let step = slope * ((self.level(p) - to) / slope.length_squared().max(0.25));
-        // Rings can jump, as from shoulder to neck; a limit keeps that from throwing the point away.
-        p - step.clamp_length_max(0.02)
-    }
-
-    /// Length of the ring at a height.
-    pub fn girth(&self, y: f64) -> f64 {
-        let ring = self.ring(y);
-        (0..AROUND).map(|i| ring[i].distance(ring[(i + 1) % AROUND])).sum()
-    }
-}
-
-/// 0 at `a`, 1 at `b`, level at both.
-pub fn smoothstep(a: f64, b: f64, x: f64) -> f64 {
-    let t = ((x - a) / (b - a)).clamp(0.0, 1.0);
-    t * t * (3.0 - 2.0 * t)
-}
-
-/// Direction `i` as `(x, z)`.
-fn direction(i: usize) -> DVec2 {
-    let (sin, cos) = (TAU * i as f64 / AROUND as f64).sin_cos();
-    DVec2::new(sin, cos)
-}
-
-/// A ring moved outwards along its normals.
-fn widen(ring: &[f64; AROUND], gap: f64) -> [f64; AROUND] {
-    if ring.iter().all(|r| *r <= 0.0) {
-        return *ring;
-    }
-    let points: Vec<DVec2> = (0..AROUND)
-        .flat_map(|i| {
-            let (before, after) = ((i + AROUND - 1) % AROUND, (i + 1) % AROUND);
-            let p = direction(i) * ring[i];
-            let along = direction(after) * ring[after] - direction(before) * ring[before];
-            // Directions turn clockwise seen from above in (x, z), so outside is on the left.
-            [p, p + DVec2::new(-along.y, along.x).normalize_or_zero() * gap]
-        })
-        .collect();
-    radii(&hull(&points))
-}
-
-/// Convex hull, counter-clockwise (Andrew's monotone chain).
-fn hull(points: &[DVec2]) -> Vec<DVec2> {
-    let mut sorted = points.to_vec();
-    sorted.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
-    sorted.dedup();
-    if sorted.len() < 3 {
-        return Vec::new();
-    }
-    let mut hull: Vec<DVec2> = Vec::new();
-    for pass in 0..2 {
-        let base = hull.len();
-        let mut add = |p: DVec2| {
-            while hull.len() >= base + 2 {
-                let (a, b) = (hull[hull.len() - 2], hull[hull.len() - 1]);
-                if (b - a).perp_dot(p - b) > 0.0 {
-                    break;
+    /// The triangles of both legs seen as left.
+    fn leg_triangles(&self, stand: &Stand) -> Result<Vec<[DVec3; 3]>> {
+        let sides = [Role::LeftUpperLeg, Role::RightUpperLeg].map(|role| stand.index(role));
+        let [left, right] = sides;
+        let shares = [(stand.share(&[left?]), 1.0), (stand.share(&[right?]), -1.0)];
+        let mut out = Vec::new();
+        for tri in &stand.body.mesh.triangles {
+            for (share, mirror) in &shares {
+                if tri.iter().all(|&i| share[i as usize] > 0.5) {
+                    out.push(tri.map(|i| stand.positions[i as usize] * DVec3::new(*mirror, 1.0, 1.0)));
                 }
-                hull.pop();
             }
-            hull.push(p);
-        };
-        if pass == 0 {
-            sorted.iter().for_each(|p| add(*p));
-        } else {
-            sorted.iter().rev().for_each(|p| add(*p));
         }
-        hull.pop();
+        Ok(out)
     }
-    hull
-}
 
-/// Distance from the origin to a convex polygon in every direction; zero where it does not reach.
-fn radii(polygon: &[DVec2]) -> [f64; AROUND] {
-    std::array::from_fn(|i| {
-        let d = direction(i);
-        let mut far = 0.0f64;
-        for k in 0..polygon.len() {
-            let (a, b) = (polygon[k], polygon[(k + 1) % polygon.len()]);
-            let (sa, sb) = (d.perp_dot(a), d.perp_dot(b));
-            if (sa <= 0.0) != (sb <= 0.0) {
-                far = far.max(d.dot(a.lerp(b, sa / (sa - sb))));
-            }
+    /// Half the breadth of the neck: the narrowest place between shoulders and skull, or what is left open on top
+    /// of a trunk whose head was taken off.
+    fn neck(&self, trunk: &Shell, shoulder: DVec3) -> f64 {
+        let half = |y: f64| trunk.ring(y)[AROUND / 4].x;
+        let heights = || (0..40).map(|k| shoulder.y + STEP * f64::from(k));
+        let most = NECK[0].min(NECK[1] * shoulder.x);
+        if !self.head.contains(&true) {
+            return heights().map(half).filter(|r| *r > 0.02).fold(most, f64::min);
         }
-        far
-    })
+        let top = heights().filter(|y| half(*y) > 0.02).fold(shoulder.y, f64::max);
+        half(top - 0.02).clamp(0.03f64.min(most), most)
+    }
 }

@@ -1,11 +1,11 @@
 //! A limb as a straight tube: its own frame, with the bend of the middle joint taken out.
 
-use super::form::Shell;
 use super::place::{length, walk};
+use super::shell::Shell;
 use glam::{DMat3, DVec3};
 
-/// The wearer's left arm. In its frame +Y points up the arm to the shoulder joint at the origin,
-/// +Z to the outer side of the arm, so that a sleeve's middle lies along +Z.
+/// The wearer's left arm or leg. In its frame +Y points up the limb to its first joint at the origin,
+/// +Z to its outer side, so that a sleeve's middle lies along +Z.
 #[derive(Clone, Debug)]
 pub struct Limb {
     /// The taut surface in the limb's frame.
@@ -19,10 +19,11 @@ pub struct Limb {
 }
 
 impl Limb {
-    /// Builds the frame from three joints and the shell from the triangles around them.
-    pub fn new([first, middle, last]: [DVec3; 3], triangles: &[[DVec3; 3]]) -> Self {
+    /// Builds the frame from three joints and the shell from the triangles around them. `outer` is the side that
+    /// looks away from the body.
+    pub fn new([first, middle, last]: [DVec3; 3], outer: DVec3, triangles: &[[DVec3; 3]]) -> Self {
         let y = (first - last).normalize_or(DVec3::Y);
-        let z = (DVec3::Y - y * y.y).normalize_or(DVec3::Z);
+        let z = (outer - y * y.dot(outer)).normalize_or(DVec3::Z);
         let world_from_limb = DMat3::from_cols(y.cross(z), y, z);
         let empty = Shell::around(&[], 0.0);
         let mut limb = Self {

@@ -9,31 +9,41 @@ mod cape;
 mod dress;
 mod form;
 mod limb;
+mod measures;
 mod panel;
 mod place;
 mod poncho;
 mod relax;
 mod sector;
 mod sew;
+mod shell;
 mod shirt;
 mod skirt;
 mod sleeve;
+mod stand;
 mod triangulate;
+mod trousers;
+mod untangle;
 
 use super::{Entry, unknown};
 use crate::{Body, Error, Garment, Result};
-use form::Form;
+use form::{Figure, Form};
+pub use measures::Measures;
+use stand::Stand;
 
 /// How a garment is made: for a form, with a number of vertices.
 type Make = fn(&Form, usize) -> Result<Garment>;
 
 /// Name, number of vertices unless told otherwise, description, maker.
-const WARDROBE: [(&str, usize, &str, Make); 8] = [
+const WARDROBE: [(&str, usize, &str, Make); 11] = [
     ("dress", 766, "sleeveless dress to the knee, A-line skirt", dress::dress),
     ("skirt", 820, "flared skirt above the knee on a waistband", skirt::skirt),
     ("long-skirt", 766, "long skirt on a waistband", skirt::long_skirt),
     ("shirt", 3329, "loose shirt to the hip with set-in sleeves", shirt::shirt),
+    ("pants", 560, "long trousers, held at the waist", trousers::pants),
     ("sweater", 29_510, "wide sweater with set-in sleeves", shirt::sweater),
+    ("jacket", 3600, "open jacket with set-in sleeves, to wear over a shirt", shirt::jacket),
+    ("jumper", 900, "jumper dress, to wear over a shirt", dress::jumper),
     ("oscar", 820, "puffy dress, skirt gathered into the waist", dress::oscar),
     ("poncho", 2450, "poncho to the hips", poncho::poncho),
     ("cape", 2242, "half-circle cape, held around the neck", cape::cape),
@@ -47,25 +57,45 @@ pub fn list() -> Vec<Entry> {
     WARDROBE.iter().map(|&(name, _, about, _)| Entry { kind: "garment", name, about }).collect()
 }
 
-/// A garment by name, cut for and placed around `body`; a number after a colon asks for that many
-/// vertices: `dress:3410`.
+/// A garment by name, cut for and placed around `body`. After a colon, a number asks for that many vertices and
+/// `female` or `male` for that cut instead of the one the body's proportions suggest: `dress:3410`, `shirt:male`,
+/// `pants:female:900`.
 pub fn garment(name: &str, body: &Body) -> Result<Garment> {
-    let (kind, count) = match name.split_once(':') {
-        Some((kind, count)) => (kind, Some(count)),
-        None => (name, None),
-    };
+    let mut parts = name.split(':');
+    let kind = parts.next().unwrap_or_default();
     let Some(&(_, usual, _, make)) = WARDROBE.iter().find(|g| g.0 == kind) else {
         return Err(unknown("garment", name));
     };
-    let vertices = match count {
-        None => usual,
-        Some(count) => count.parse().ok().filter(|n| VERTICES.contains(n)).ok_or_else(|| {
-            Error::Invalid(format!(
-                "garment `{name}`: `{count}` is not a number of vertices from {} to {}",
-                VERTICES.start(),
-                VERTICES.end()
-            ))
-        })?,
-    };
-    make(&Form::of(body)?, vertices)
+    let (mut vertices, mut figure) = (usual, None);
+    for part in parts {
+        match part {
+            "female" => figure = Some(Figure::Female),
+            "male" => figure = Some(Figure::Male),
+            count => {
+                vertices = count.parse().ok().filter(|n| VERTICES.contains(n)).ok_or_else(|| {
+                    Error::Invalid(format!(
+                        "garment `{name}`: `{count}` is not a number of vertices from {} to {}, nor `female` or `male`",
+                        VERTICES.start(),
+                        VERTICES.end()
+                    ))
+                })?;
+            }
+        }
+    }
+    let stand = Stand::of(body)?;
+    let mut form = Form::of(&stand)?;
+    form.figure = figure.unwrap_or(form.figure);
+    let mut garment = make(&form, vertices).map_err(|e| match e {
+        Error::Invalid(what) => stand.refused(&format!("{kind}: {what}")),
+        other => other,
+    })?;
+    untangle::untangle(&stand, &mut garment);
+    stand.take_down(&mut garment);
+    Ok(garment)
+}
+
+/// What a tailor measures on a body; the error says what cannot be.
+pub fn measures(body: &Body) -> Result<Measures> {
+    let stand = Stand::of(body)?;
+    Ok(Measures::of(&stand, &Form::of(&stand)?))
 }

@@ -64,6 +64,15 @@ impl Outline {
         Pen { outline: Outline { name: name.into(), edges: Vec::new() }, at: start, start }
     }
 
+    /// The same cloth for the other side of the wearer; edges keep their names.
+    pub fn mirrored(&self, name: impl Into<String>) -> Self {
+        let flip = |e: &PanelEdge| PanelEdge {
+            name: e.name.clone(),
+            points: e.points.iter().rev().map(|p| DVec2::new(-p.x, p.y)).collect(),
+        };
+        Self { name: name.into(), edges: self.edges.iter().rev().map(flip).collect() }
+    }
+
     /// The edge of that name.
     pub fn edge(&self, name: &str) -> Option<usize> {
         self.edges.iter().position(|e| e.name == name)
@@ -94,6 +103,12 @@ impl Pen {
                 from * (s * s * s) + c1 * (3.0 * s * s * t) + c2 * (3.0 * s * t * t) + to * (t * t * t)
             })
             .collect();
+        self.push(name.into(), points)
+    }
+
+    /// An edge through given points; the first is where the pen is.
+    pub fn through(self, name: impl Into<String>, points: Vec<DVec2>) -> Self {
+        debug_assert!(points[0].distance(self.at) < 1e-9, "{} is open", self.outline.name);
         self.push(name.into(), points)
     }
 

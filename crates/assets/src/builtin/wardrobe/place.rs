@@ -4,7 +4,7 @@
 //! Above, each column of cloth climbs over the shoulder in the plane where it stands, by arc length
 //! again, so that front and back meet on the ridge of the shoulder.
 
-use super::form::{AROUND, Shell};
+use super::shell::{AROUND, Shell};
 use glam::{DVec2, DVec3};
 
 /// Front or back of the body.

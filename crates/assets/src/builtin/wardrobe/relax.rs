@@ -4,8 +4,8 @@
 //! lengths (position-based, Müller et al. 2007), then brought back to the level where they were.
 //! Nothing can buckle or leave its side of the body that way.
 
-use super::form::Shell;
 use super::sew::Cut;
+use super::shell::Shell;
 use glam::DVec3;
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! Flared cloth: a part of a ring, bent into a cone.
 
-use super::form::Shell;
 use super::panel::Outline;
 use super::place::{Face, length, walk};
+use super::shell::Shell;
 use glam::{DVec2, DVec3};
 
 /// A ring of cloth whose upper edge is sewn to a waist: one face of a part of a circle.

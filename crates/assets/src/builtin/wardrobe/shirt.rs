@@ -1,16 +1,16 @@
-//! Loose shirts with set-in sleeves that end at the hip.
+//! Shirts, sweaters and jackets with set-in sleeves that end at the hip.
 
 use super::bodice::{Block, Style};
-use super::form::Form;
+use super::form::{Figure, Form};
 use super::relax;
 use super::sew::Pattern;
 use super::sleeve::{Armhole, Sleeve};
 use crate::{Garment, Result};
-use glam::DVec3;
+use glam::{DVec2, DVec3};
 
 const MIRROR: DVec3 = DVec3::new(-1.0, 1.0, 1.0);
 
-/// What differs between shirt and sweater.
+/// What differs between shirt, sweater and jacket.
 struct Cutting {
     name: &'static str,
     /// Ease around the trunk.
@@ -21,19 +21,37 @@ struct Cutting {
     below_hip: f64,
     /// Depth of the neckline, front and back.
     neck_depth: [f64; 2],
+    /// How far the edges of an open front lie from the middle.
+    open: Option<f64>,
 }
 
-/// A shirt of woven cloth.
+/// A shirt of woven cloth: longer, wider and closer at the neck for a man.
 pub fn shirt(form: &Form, vertices: usize) -> Result<Garment> {
-    let neck_depth = [0.075, 0.035];
-    let cutting = Cutting { name: "shirt", ease: 0.10, clearance: 0.014, below_hip: 0.0, neck_depth };
+    let (ease, below_hip, neck_depth) = match form.figure {
+        Figure::Female => (0.10, 0.0, [0.075, 0.035]),
+        Figure::Male => (0.13, 0.03, [0.065, 0.028]),
+    };
+    let cutting = Cutting { name: "shirt", ease, clearance: 0.014, below_hip, neck_depth, open: None };
+    sew(form, vertices, &cutting)
+}
+
+/// An open jacket, wide enough for a shirt under it.
+pub fn jacket(form: &Form, vertices: usize) -> Result<Garment> {
+    let (ease, below_hip) = match form.figure {
+        Figure::Female => (0.17, -0.03),
+        Figure::Male => (0.19, 0.0),
+    };
+    let neck_depth = [0.10, 0.03];
+    let cutting =
+        Cutting { name: "jacket", ease, clearance: 0.026, below_hip, neck_depth, open: Some(0.012) };
     sew(form, vertices, &cutting)
 }
 
 /// A wide sweater.
 pub fn sweater(form: &Form, vertices: usize) -> Result<Garment> {
     let neck_depth = [0.065, 0.03];
-    let cutting = Cutting { name: "sweater", ease: 0.16, clearance: 0.022, below_hip: 0.03, neck_depth };
+    let cutting =
+        Cutting { name: "sweater", ease: 0.16, clearance: 0.022, below_hip: 0.03, neck_depth, open: None };
     sew(form, vertices, &cutting)
 }
 
@@ -56,7 +74,7 @@ fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
         .bridged(style.low_y, form.bust_y)
         .filled_under_arms(form.armpit_y - style.underarm_drop, form.shoulder.y);
     let arm = form.arm.with_shell(form.arm.shell.grown(clearance));
-    let blocks = Block::pair(form, &shell, &style);
+    let blocks = Block::pair(form, &shell, &style)?;
     let outlines = [blocks[0].outline("front"), blocks[1].outline("back")];
     // Both edges run from the underarm to the shoulder; on the back `+` is the right, which mirrors.
     let edge = |k: usize| {
@@ -73,38 +91,46 @@ fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
         if k == 0 { p } else { p * MIRROR }
     };
     let armhole = Armhole { edges, place: &on_hole };
-    let sleeve = Sleeve::new(&arm, &armhole, 0.02);
+    let sleeve = Sleeve::new(&arm, &armhole, 0.02)?;
     let eases = [0, 1].map(|k| {
         let o = sleeve.outline("sleeve");
         o.edges[o.edge("cap +").unwrap_or(0)].length() / edges[k].length()
     });
 
     let mut pattern = Pattern::default();
-    let bodies = outlines.clone().map(|o| pattern.add(o));
+    let fronts = match cutting.open {
+        None => vec![pattern.add(outlines[0].clone())],
+        Some(gap) => {
+            let half = blocks[0].open_half("left front", gap);
+            vec![pattern.add(half.clone()), pattern.add(half.mirrored("right front"))]
+        }
+    };
+    // Panel and edge of a part of the front on one side: an open front has a panel a side.
+    let front = |k: usize, part: &str| match fronts[..] {
+        [whole] => (whole, format!("{part} {}", ["+", "-"][k])),
+        _ => (fronts[k], part.to_string()),
+    };
+    let back = pattern.add(outlines[1].clone());
     let sleeves = ["left sleeve", "right sleeve"].map(|n| pattern.add(sleeve.outline(n)));
-    for (k, (side, front, back)) in [("left", "+", "-"), ("right", "-", "+")].into_iter().enumerate() {
+    for (k, (side, behind)) in [("left", "-"), ("right", "+")].into_iter().enumerate() {
         for part in ["shoulder", "side"] {
-            let [a, b] = [front, back].map(|s| format!("{part} {s}"));
-            pattern.sew(format!("{part} {side}"), (bodies[0], &a), (bodies[1], &b))?;
+            let (panel, edge) = front(k, part);
+            pattern.sew(format!("{part} {side}"), (panel, &edge), (back, &format!("{part} {behind}")))?;
         }
         // A left sleeve has the back of the arm at +X, a right one the front.
         let (cap_front, cap_back) = if k == 0 { ("cap -", "cap +") } else { ("cap +", "cap -") };
-        let [a, b] = [front, back].map(|s| format!("armhole {s}"));
-        pattern.gather(
-            format!("armhole front {side}"),
-            (sleeves[k], cap_front),
-            (bodies[0], &a),
-            eases[0],
-        )?;
-        pattern.gather(format!("armhole back {side}"), (sleeves[k], cap_back), (bodies[1], &b), eases[1])?;
+        let (panel, hole) = front(k, "armhole");
+        pattern.gather(format!("armhole front {side}"), (sleeves[k], cap_front), (panel, &hole), eases[0])?;
+        let hole = format!("armhole {behind}");
+        pattern.gather(format!("armhole back {side}"), (sleeves[k], cap_back), (back, &hole), eases[1])?;
         pattern.sew(format!("sleeve {side}"), (sleeves[k], "under +"), (sleeves[k], "under -"))?;
     }
     let cut = pattern.cut(vertices)?;
     let on_arm = sleeve.place(&arm, &armhole);
     let mut positions = cut.place(|panel, p| match panel {
-        0 | 1 => blocks[panel].place(&shell, p),
-        2 => on_arm(p),
-        _ => on_arm(p * glam::DVec2::new(-1.0, 1.0)) * MIRROR,
+        _ if panel == sleeves[0] => on_arm(p),
+        _ if panel == sleeves[1] => on_arm(p * DVec2::new(-1.0, 1.0)) * MIRROR,
+        _ => blocks[usize::from(panel == back)].place(&shell, p),
     });
     let sleeve_only = cut.only_in(&sleeves);
     // Every vertex slides at the level where it was laid: sleeves above the arm, the rest above the

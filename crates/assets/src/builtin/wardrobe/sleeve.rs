@@ -1,13 +1,18 @@
 //! A set-in sleeve: a tapered panel with a bell-shaped cap that is eased into the armhole.
 
-use super::form::smoothstep;
 use super::limb::{Limb, at_share_around};
 use super::panel::{Outline, PanelEdge};
 use super::place::length;
+use super::shell::smoothstep;
+use crate::{Error, Result};
 use glam::{DVec2, DVec3};
 
 /// How much longer the cap is than the armhole, so that it can bulge over the shoulder.
 const CAP_EASE: f64 = 1.03;
+
+/// Shortest sleeve below the underarm and lowest cap, m.
+const SHORTEST: f64 = 0.04;
+const LOWEST_CAP: f64 = 0.02;
 
 /// Samples of the sag on each side of the sleeve.
 const SAGS: i32 = 64;
@@ -32,7 +37,7 @@ pub struct Armhole<'a> {
 
 impl Sleeve {
     /// Drafts the sleeve for an arm and an armhole. The cuff ends `short_of_wrist` above the wrist.
-    pub fn new(arm: &Limb, armhole: &Armhole, short_of_wrist: f64) -> Self {
+    pub fn new(arm: &Limb, armhole: &Armhole, short_of_wrist: f64) -> Result<Self> {
         let lengths = armhole.edges.map(PanelEdge::length);
         let shoulder_y = arm.in_limb((armhole.place)(0, 1.0)).y;
         let cuff_y = short_of_wrist - arm.length;
@@ -55,8 +60,26 @@ impl Sleeve {
                 }
             }
         }
+        let most = shoulder_y - cuff_y - SHORTEST;
+        if most < LOWEST_CAP {
+            return Err(Error::Invalid(format!(
+                "the arm is {:.2} m long from shoulder to wrist, which is too short for a sleeve",
+                arm.length
+            )));
+        }
+        if sleeve.cap_height > most {
+            // A short arm in a deep armhole: a lower cap, and so a wider sleeve.
+            sleeve.cap_height = most;
+            sleeve.base_y = shoulder_y - most;
+            let (mut low, mut high) = (0.0, lengths[0] + lengths[1]);
+            for _ in 0..40 {
+                sleeve.half[0] = 0.5 * (low + high);
+                let long = sleeve.cap("+").length() * 2.0 > CAP_EASE * (lengths[0] + lengths[1]);
+                if long { high = sleeve.half[0] } else { low = sleeve.half[0] }
+            }
+        }
         sleeve.length = sleeve.base_y - cuff_y;
-        sleeve
+        Ok(sleeve)
     }
 
     fn corners(&self) -> [DVec2; 3] {

@@ -198,7 +198,9 @@ fn facing_away(body: &Body) -> Option<String> {
     let (left, right) = (humanoid.joint(Role::LeftUpperLeg)?, humanoid.joint(Role::RightUpperLeg)?);
     let world = body.skeleton.world_from_joints(&body.skeleton.rest_pose());
     let line = (world[left].translation - world[right].translation).try_normalize()?;
-    (line.x < 0.7).then(|| "at rest the character does not look along +Z; garments may need turning".into())
+    (line.x < 0.7).then(|| {
+        "at rest the character does not look along +Z; garments of other files may need turning".into()
+    })
 }
 
 /// Units and up axis from the size of what is there and from where head and feet are.
