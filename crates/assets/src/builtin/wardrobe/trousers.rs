@@ -16,7 +16,7 @@ use glam::{DVec2, DVec3};
 /// Distance at which the cloth is laid around the body, m.
 const CLEARANCE: f64 = 0.014;
 /// How far the crotch seam hangs below the crotch, m.
-const RISE_EASE: f64 = 0.04;
+const RISE_EASE: f64 = 0.065;
 /// Least height from crotch seam to the fullest place of the seat, m.
 const SEAT: f64 = 0.075;
 /// What the front takes of the cloth that passes between the legs; a seat needs more than a belly.
@@ -44,7 +44,7 @@ fn cutting(figure: Figure) -> Cutting {
     match figure {
         // Up to the waist, shaped by the side seams, tapered.
         Figure::Female => {
-            Cutting { below_waist: 0.015, hip_ease: 0.05, thigh_ease: 0.06, hem: 0.62, centre: [0.14, 0.24] }
+            Cutting { below_waist: 0.015, hip_ease: 0.05, thigh_ease: 0.045, hem: 0.62, centre: [0.14, 0.24] }
         }
         // On the hips, straight.
         Figure::Male => {
