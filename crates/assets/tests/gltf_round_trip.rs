@@ -148,6 +148,7 @@ fn one_of_everything(scratch: &Scratch) -> Vec<PathBuf> {
         mesh: &dress,
         mean: &dress.positions,
         basis: &basis,
+        wearer: None,
         motion: None,
         extras: serde_json::json!({"scale": [1, 2, 3, 4, 5]}),
     };
@@ -158,6 +159,9 @@ fn one_of_everything(scratch: &Scratch) -> Vec<PathBuf> {
         .collect();
     space.motion = Some(glb::BasisMotion { weights: &rows, roots: &roots, fps: 24.0 });
     glb::write_morph_basis(&next("basis_moving.glb"), &space).unwrap();
+    let mut carried = space.clone();
+    carried.wearer = Some(glb::Wearer { body: &body, skin: &attached.skin, motion: Some(&motion) });
+    glb::write_morph_basis(&next("basis_carried.glb"), &carried).unwrap();
     space.motion = Some(glb::BasisMotion { weights: &rows, roots: &roots[1..], fps: 24.0 });
     assert!(glb::write_morph_basis(&scratch.file("refused.glb"), &space).is_err());
     files

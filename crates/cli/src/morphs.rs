@@ -1,5 +1,7 @@
 //! A learned garment as morph targets, so that any engine animates it with a few coefficients.
 //!
+//! A correction (model D) becomes a skinned mesh in its bind pose, target `k` `scale[k]` times basis vector `k`, and plays
+//! in any engine as corrective morph targets do. For the published models A to C:
 //! The mesh is the model's mean, target `k` is `scale[k]` times basis vector `k`, and the weight of target `k` is
 //! `y[k] / scale[k]` for the coefficients `y` that the run time gives. The node's place is the root's. Scales bring
 //! weights to about −1…1, which sliders and compressed animation expect; they are stored with the mesh.
@@ -12,8 +14,8 @@ use glam::Vec3;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
-use toile_assets::write::glb::{BasisMotion, MorphBasis, write_morph_basis};
-use toile_assets::{Body, Garment, Mesh, Model, RootFrame};
+use toile_assets::write::glb::{BasisMotion, MorphBasis, Wearer, write_morph_basis};
+use toile_assets::{Body, Garment, Mesh, Model, Motion, RootFrame};
 use toile_run::Stable;
 
 /// What `--morphs` is asked for.
@@ -38,7 +40,11 @@ pub fn write(request: &Request, body: &Body) -> Result<Value> {
         None => (0..model.vertices as u32).collect(),
     };
     let mesh = request.garment.as_ref().map_or(&own, |g| &g.render);
-    let mean: Vec<Vec3> = order.iter().map(|&v| model.cloth_mean[v as usize]).collect();
+    // A correction is added in the bind pose, and bones carry both.
+    let carried = model.correction.as_ref().and(model.attachment.as_ref());
+    let shape = carried.map_or(&model.cloth_mean, |a| &a.rest);
+    let mean: Vec<Vec3> = order.iter().map(|&v| shape[v as usize]).collect();
+    let carried = carried.map(|a| a.spread(&order, &mean)).transpose()?;
     let d = model.cloth_dims;
     let basis: Vec<Vec<Vec3>> = (0..d)
         .map(|k| {
@@ -51,14 +57,19 @@ pub fn write(request: &Request, body: &Body) -> Result<Value> {
         None => None,
     };
     let extras = json!({"toile": {
-        "about": "weight[k] = y[k] / scale[k]; the node stands at the root and is turned by its heading about +Y",
+        "about": match carried {
+            Some(_) => "weight[k] = y[k] / scale[k]; displacements are in the bind pose, and the bones carry them",
+            None => "weight[k] = y[k] / scale[k]; the node stands at the root and is turned by its heading about +Y",
+        },
         "scale": scales, "fps": model.fps, "order": model.order,
         "travel_bound_m": model.certificate.travel_bound_m.iter().copied().fold(0.0, f32::max),
     }});
     let motion =
         played.as_ref().map(|p| BasisMotion { weights: &p.weights, roots: &p.roots, fps: model.fps });
     let name = request.model.file_stem().unwrap_or_default().to_string_lossy();
-    let space = MorphBasis { name: &name, mesh, mean: &mean, basis: &basis, motion, extras };
+    let wearer =
+        carried.as_ref().map(|a| Wearer { body, skin: &a.skin, motion: played.as_ref().map(|p| &p.motion) });
+    let space = MorphBasis { name: &name, mesh, mean: &mean, basis: &basis, wearer, motion, extras };
     write_morph_basis(request.out, &space)?;
     let largest = played.iter().flat_map(|p| p.weights.iter().flatten()).fold(0.0f32, |m, w| m.max(w.abs()));
     Ok(json!({
@@ -70,6 +81,7 @@ pub fn write(request: &Request, body: &Body) -> Result<Value> {
 struct Weights {
     weights: Vec<Vec<f32>>,
     roots: Vec<RootFrame>,
+    motion: Motion,
 }
 
 fn play(model: &Arc<Model>, body: &Body, name: &str, clip: Option<&str>, scales: &[f32]) -> Result<Weights> {
@@ -82,7 +94,7 @@ fn play(model: &Arc<Model>, body: &Body, name: &str, clip: Option<&str>, scales:
         }
         weights.push(garment.coefficients().iter().zip(scales).map(|(y, s)| y / s).collect());
     }
-    Ok(Weights { weights, roots: shot.roots })
+    Ok(Weights { weights, roots: shot.roots, motion: shot.motion })
 }
 
 /// About how large each coefficient gets: its middle and three standard deviations, were body coefficients spread
@@ -90,6 +102,10 @@ fn play(model: &Arc<Model>, body: &Body, name: &str, clip: Option<&str>, scales:
 /// small that way; but the basis is sorted, so no coefficient is given less than a later one or a twentieth of the
 /// largest.
 fn scales(model: &Model) -> Vec<f32> {
+    if let Some(correction) = &model.correction {
+        // Coefficients never leave this ellipsoid, so no weight is ever beyond 1.
+        return correction.half_axes.clone();
+    }
     let m = model.body_dims;
     let mut sizes: Vec<f32> = (0..model.cloth_dims)
         .map(|k| {

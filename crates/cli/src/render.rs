@@ -172,6 +172,9 @@ enum Out {
 }
 
 fn out(args: &Args) -> Result<Out> {
+    if args.out.is_dir() {
+        return Err(BadRequest(format!("{}: is a folder", args.out.display())).into());
+    }
     let name = args.out.to_string_lossy();
     let kind = match ending(&name).as_str() {
         "png" if numbered(&name, 0).is_some() => Out::Numbered,

@@ -265,7 +265,7 @@ fn a_model_plays_as_a_cache_as_morph_targets_and_beside_the_other_tiers() {
         "--out",
         &takes,
     ]);
-    ok(&["train", &takes, "--cloth-dims", "8", "--body-dims", "6", "--out", &model]);
+    ok(&["train", &takes, "--model", "c", "--cloth-dims", "8", "--body-dims", "6", "--out", &model]);
 
     // The same learned walk three ways: vertices, morph targets with the garment's drawn vertices, and without.
     let (cache, morphs, plain) = (at("lean.pc2"), at("lean.glb"), at("plain.glb"));
@@ -375,5 +375,48 @@ fn fabrics_are_listed_shown_and_written() {
     std::fs::write(&path, ok(&["fabric", "denim", "--toml"])).unwrap();
     assert_eq!(json(&["fabric", &path, "--json"]), json(&["fabric", "denim", "--json"]));
     assert_eq!(toile(&["fabric", "wol"]).status.code(), Some(2));
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn a_correction_plays_as_a_skinned_mesh_with_morph_targets() {
+    let dir = folder("correction");
+    let at = |name: &str| dir.join(name).to_string_lossy().into_owned();
+    let (takes, model, morphs, cache) = (at("takes"), at("skirt.toile"), at("lean.glb"), at("lean.pc2"));
+    let on = ["--garment", "skirt:300", "--motion", "lean-forward"];
+    ok(&[&["simulate", "--motion", "stand", "--out", &takes], &on[..]].concat());
+    ok(&["train", &takes, "--model", "d", "--out", &model]);
+    ok(&[&["animate", "--model", &model, "--out", &cache], &on[..]].concat());
+    let value = json(&[&["convert", &model, "--json", "--morphs", &morphs], &on[..]].concat());
+    assert!(value["largest_weight"].as_f64().unwrap() <= 1.0 + 1e-5, "{}", value["largest_weight"]);
+
+    // Morphed in the bind pose, then carried by the bones, as an engine does it.
+    let glb = Glb::read(Path::new(&morphs));
+    let node = glb.root["nodes"].as_array().unwrap().iter().position(|n| !n["mesh"].is_null()).unwrap();
+    assert!(!glb.root["nodes"][node]["skin"].is_null());
+    let displaced = glb.play(node);
+    let path = Path::new(&morphs);
+    let mut skirt = toile_assets::read::gltf::read_body(path, None).unwrap().value;
+    let motion = toile_assets::read::gltf::read_motions(path, None, 30.0).unwrap().value.remove(0);
+    let frames = pc2(Path::new(&cache));
+    assert_eq!((displaced.len(), displaced[0].len()), (frames.len(), frames[0].len()));
+    let (mut off, mut worst, mut moved) = (0, 0.0f32, 0.0f32);
+    let rest = skirt.mesh.positions.clone();
+    for (f, frame) in frames.iter().enumerate() {
+        skirt.mesh.positions = displaced[f].iter().map(|p| (*p).into()).collect();
+        moved = moved
+            .max(skirt.mesh.positions.iter().zip(&rest).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max));
+        for (p, q) in skirt.skinned_positions(&skirt.bones(&motion.poses[f])).iter().zip(frame) {
+            let apart = p.distance((*q).into());
+            off += usize::from(apart > 1e-4);
+            worst = worst.max(apart);
+        }
+    }
+    // What is moved out of the body at run time is no part of the morphs.
+    assert!(
+        off * 20 < frames.len() * frames[0].len() && worst < 0.04,
+        "{off} vertices are off, by up to {worst} m"
+    );
+    assert!(moved > 0.005, "the correction does something: {moved} m");
     std::fs::remove_dir_all(&dir).unwrap();
 }

@@ -14,7 +14,7 @@ mod container;
 mod morphs;
 mod skinned;
 
-pub use basis::{BasisMotion, MorphBasis, write_morph_basis};
+pub use basis::{BasisMotion, MorphBasis, Wearer, write_morph_basis};
 
 use super::write_atomically;
 use crate::{Attachment, Body, Error, Mesh, Motion, Result, Skin};
@@ -142,7 +142,7 @@ pub fn write_scene(path: impl AsRef<Path>, scene: &Scene) -> Result<()> {
                 }
                 let surface = frames_surface(piece.name, piece.mesh, frames, piece.colour)?;
                 let shapes = frames.iter().skip(1).map(Vec::as_slice);
-                add_morphs(&mut file, &surface, shapes, Some((&weights, fps)), &mut animations[0])?;
+                add_morphs(&mut file, &surface, None, shapes, Some((&weights, fps)), &mut animations[0])?;
             }
         }
     }
@@ -184,12 +184,13 @@ fn frames_surface<'a>(
 fn add_morphs<'s>(
     file: &mut Container,
     surface: &Surface,
+    skin: Option<(&Skin, usize)>,
     shapes: impl Iterator<Item = &'s [Vec3]>,
     weights: Option<(&[[f32; 1]], f64)>,
     animation: &mut Value,
 ) -> Result<(usize, usize)> {
-    let mesh = surface.add(file, None, shapes)?;
-    let node = add_mesh_node(file, surface.name, mesh, None);
+    let mesh = surface.add(file, skin.map(|(weights, _)| weights), shapes)?;
+    let node = add_mesh_node(file, surface.name, mesh, skin.map(|(_, number)| number));
     let targets = file.meshes[mesh]["primitives"][0]["targets"].as_array().map_or(0, Vec::len);
     if let Some((weights, fps)) = weights.filter(|(w, _)| !w.is_empty() && targets > 0) {
         let frames = weights.len() / targets;
