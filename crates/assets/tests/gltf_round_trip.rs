@@ -148,6 +148,7 @@ fn one_of_everything(scratch: &Scratch) -> Vec<PathBuf> {
         mesh: &dress,
         mean: &dress.positions,
         basis: &basis,
+        wearer: None,
         motion: None,
         extras: serde_json::json!({"scale": [1, 2, 3, 4, 5]}),
     };

@@ -2,8 +2,8 @@
 
 use super::container::{Container, Target};
 use super::skinned::{add_channel, add_times};
-use super::{Piece, Surface, add_morphs, finish};
-use crate::{Error, Mesh, Result, RootFrame};
+use super::{Piece, Surface, add_body, add_morphs, finish, skinned};
+use crate::{Body, Error, Mesh, Motion, Result, RootFrame, Skin};
 use glam::Vec3;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -19,10 +19,23 @@ pub struct MorphBasis<'a> {
     pub mean: &'a [Vec3],
     /// One list of displacements per target, added in full at weight 1.
     pub basis: &'a [Vec<Vec3>],
+    /// Who wears it: the mesh is then skinned, and targets move it in the bind pose, before its bones do.
+    pub wearer: Option<Wearer<'a>>,
     /// An animation, if any.
     pub motion: Option<BasisMotion<'a>>,
     /// Whatever else readers should know, stored with the mesh as `extras`.
     pub extras: Value,
+}
+
+/// The character that a skinned shape space hangs on.
+#[derive(Clone, Copy, Debug)]
+pub struct Wearer<'a> {
+    /// Written beside it.
+    pub body: &'a Body,
+    /// Weights of the mesh's vertices.
+    pub skin: &'a Skin,
+    /// How the bones move, in the rate of the weights.
+    pub motion: Option<&'a Motion>,
 }
 
 /// Weights of a basis over time, and where the whole is.
@@ -60,10 +73,18 @@ pub fn write_morph_basis(path: impl AsRef<Path>, space: &MorphBasis) -> Result<(
         }
     }
     let mut animation = json!({"name": space.name, "channels": [], "samplers": []});
+    let mut skin = None;
+    if let Some(wearer) = &space.wearer {
+        let rig = add_body(&mut file, wearer.body)?;
+        if let Some(motion) = wearer.motion {
+            animation = skinned::animation(&mut file, &rig, wearer.body, motion)?;
+        }
+        skin = Some((wearer.skin, rig.skin));
+    }
     let surface = Surface::new(space.name, space.mesh, space.mean, Piece::CLOTH);
     let weights = space.motion.as_ref().map(|m| (&rows[..], m.fps));
     let (mesh, node) =
-        add_morphs(&mut file, &surface, shapes.iter().map(Vec::as_slice), weights, &mut animation)?;
+        add_morphs(&mut file, &surface, skin, shapes.iter().map(Vec::as_slice), weights, &mut animation)?;
     let mut extras = if space.extras.is_object() { space.extras.clone() } else { json!({}) };
     // Where most readers look for the names of targets.
     extras["targetNames"] = json!((0..space.basis.len()).map(|k| format!("y{k}")).collect::<Vec<_>>());
