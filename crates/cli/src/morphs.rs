@@ -1,10 +1,9 @@
 //! A learned garment as morph targets, so that any engine animates it with a few coefficients.
 //!
-//! A correction (model D) becomes a skinned mesh in its bind pose, target `k` `scale[k]` times basis vector `k`, and plays
-//! in any engine as corrective morph targets do. For the published models A to C:
 //! The mesh is the model's mean, target `k` is `scale[k]` times basis vector `k`, and the weight of target `k` is
 //! `y[k] / scale[k]` for the coefficients `y` that the run time gives. The node's place is the root's. Scales bring
-//! weights to about −1…1, which sliders and compressed animation expect; they are stored with the mesh.
+//! weights to about −1…1, which sliders and compressed animation expect; they are stored with the mesh. A model of kind d
+//! is skinned: its targets move the mesh in the bind pose, and it plays as is on the character beside it.
 
 use crate::ask::{self, BadRequest};
 use crate::pacing::Pacing;
@@ -15,7 +14,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 use toile_assets::write::glb::{BasisMotion, MorphBasis, Wearer, write_morph_basis};
-use toile_assets::{Body, Garment, Mesh, Model, Motion, RootFrame};
+use toile_assets::{Body, Garment, Mesh, Model, ModelKind, Motion, RootFrame};
 use toile_run::Stable;
 
 /// What `--morphs` is asked for.
@@ -40,11 +39,7 @@ pub fn write(request: &Request, body: &Body) -> Result<Value> {
         None => (0..model.vertices as u32).collect(),
     };
     let mesh = request.garment.as_ref().map_or(&own, |g| &g.render);
-    // A correction is added in the bind pose, and bones carry both.
-    let carried = model.correction.as_ref().and(model.attachment.as_ref());
-    let shape = carried.map_or(&model.cloth_mean, |a| &a.rest);
-    let mean: Vec<Vec3> = order.iter().map(|&v| shape[v as usize]).collect();
-    let carried = carried.map(|a| a.spread(&order, &mean)).transpose()?;
+    let mean: Vec<Vec3> = order.iter().map(|&v| model.cloth_mean[v as usize]).collect();
     let d = model.cloth_dims;
     let basis: Vec<Vec<Vec3>> = (0..d)
         .map(|k| {
@@ -56,19 +51,31 @@ pub fn write(request: &Request, body: &Body) -> Result<Value> {
         Some(name) => Some(play(&model, body, name, request.clip, &scales)?),
         None => None,
     };
+    let attachment = match (model.kind, &model.attachment) {
+        (ModelKind::D, Some(own)) => Some(own.spread(&order, &mean)?),
+        _ => None,
+    };
+    let about = match attachment {
+        Some(_) => "weight[k] = y[k] / scale[k], added in the bind pose before the mesh is skinned",
+        None => {
+            "weight[k] = y[k] / scale[k]; the node stands at the root and is turned by its heading about +Y"
+        }
+    };
     let extras = json!({"toile": {
-        "about": match carried {
-            Some(_) => "weight[k] = y[k] / scale[k]; displacements are in the bind pose, and the bones carry them",
-            None => "weight[k] = y[k] / scale[k]; the node stands at the root and is turned by its heading about +Y",
-        },
+        "about": about,
         "scale": scales, "fps": model.fps, "order": model.order,
         "travel_bound_m": model.certificate.travel_bound_m.iter().copied().fold(0.0, f32::max),
     }});
-    let motion =
-        played.as_ref().map(|p| BasisMotion { weights: &p.weights, roots: &p.roots, fps: model.fps });
+    // What is skinned goes where its bones go.
+    let roots = |p: &'_ Weights| if attachment.is_some() { Vec::new() } else { p.roots.clone() };
+    let roots = played.as_ref().map_or(Vec::new(), roots);
+    let motion = played.as_ref().map(|p| BasisMotion { weights: &p.weights, roots: &roots, fps: model.fps });
+    let wearer = attachment.as_ref().map(|a| Wearer {
+        body,
+        skin: &a.skin,
+        motion: played.as_ref().map(|p| &p.motion),
+    });
     let name = request.model.file_stem().unwrap_or_default().to_string_lossy();
-    let wearer =
-        carried.as_ref().map(|a| Wearer { body, skin: &a.skin, motion: played.as_ref().map(|p| &p.motion) });
     let space = MorphBasis { name: &name, mesh, mean: &mean, basis: &basis, wearer, motion, extras };
     write_morph_basis(request.out, &space)?;
     let largest = played.iter().flat_map(|p| p.weights.iter().flatten()).fold(0.0f32, |m, w| m.max(w.abs()));
@@ -102,9 +109,10 @@ fn play(model: &Arc<Model>, body: &Body, name: &str, clip: Option<&str>, scales:
 /// small that way; but the basis is sorted, so no coefficient is given less than a later one or a twentieth of the
 /// largest.
 fn scales(model: &Model) -> Vec<f32> {
-    if let Some(correction) = &model.correction {
-        // Coefficients never leave this ellipsoid, so no weight is ever beyond 1.
-        return correction.half_axes.clone();
+    if let Some(c) = &model.correction {
+        // A quarter of what is ever allowed is about what is common.
+        let largest = c.half_axes.iter().copied().fold(1e-6, f32::max);
+        return c.half_axes.iter().map(|axis| 0.25 * axis.max(0.05 * largest)).collect();
     }
     let m = model.body_dims;
     let mut sizes: Vec<f32> = (0..model.cloth_dims)

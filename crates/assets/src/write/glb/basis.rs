@@ -1,8 +1,8 @@
 //! A shape space as morph targets: what engines animate with a few coefficients.
 
 use super::container::{Container, Target};
-use super::skinned::{self, add_channel, add_times};
-use super::{Piece, Surface, add_morphs, finish};
+use super::skinned::{add_channel, add_times};
+use super::{Piece, Surface, add_body, add_morphs, finish, skinned};
 use crate::{Body, Error, Mesh, Motion, Result, RootFrame, Skin};
 use glam::Vec3;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub struct MorphBasis<'a> {
     pub mean: &'a [Vec3],
     /// One list of displacements per target, added in full at weight 1.
     pub basis: &'a [Vec<Vec3>],
-    /// The body whose bones carry it, where displacements are in the bind pose; else it stands where its motion says.
+    /// Who wears it: the mesh is then skinned, and targets move it in the bind pose, before its bones do.
     pub wearer: Option<Wearer<'a>>,
     /// An animation, if any.
     pub motion: Option<BasisMotion<'a>>,
@@ -27,14 +27,14 @@ pub struct MorphBasis<'a> {
     pub extras: Value,
 }
 
-/// What carries a basis of displacements in the bind pose.
+/// The character that a skinned shape space hangs on.
 #[derive(Clone, Copy, Debug)]
 pub struct Wearer<'a> {
-    /// Its skeleton is written; its mesh is not.
+    /// Written beside it.
     pub body: &'a Body,
-    /// Weights of the garment's vertices.
+    /// Weights of the mesh's vertices.
     pub skin: &'a Skin,
-    /// Moves the bones, together with the weights.
+    /// How the bones move, in the rate of the weights.
     pub motion: Option<&'a Motion>,
 }
 
@@ -75,7 +75,7 @@ pub fn write_morph_basis(path: impl AsRef<Path>, space: &MorphBasis) -> Result<(
     let mut animation = json!({"name": space.name, "channels": [], "samplers": []});
     let mut skin = None;
     if let Some(wearer) = &space.wearer {
-        let rig = skinned::add_skeleton(&mut file, wearer.body);
+        let rig = add_body(&mut file, wearer.body)?;
         if let Some(motion) = wearer.motion {
             animation = skinned::animation(&mut file, &rig, wearer.body, motion)?;
         }
@@ -90,7 +90,7 @@ pub fn write_morph_basis(path: impl AsRef<Path>, space: &MorphBasis) -> Result<(
     extras["targetNames"] = json!((0..space.basis.len()).map(|k| format!("y{k}")).collect::<Vec<_>>());
     file.meshes[mesh]["extras"] = extras;
     file.meshes[mesh]["weights"] = json!(vec![0.0; space.basis.len()]);
-    if let Some(motion) = space.motion.as_ref().filter(|m| !m.roots.is_empty() && skin.is_none()) {
+    if let Some(motion) = space.motion.as_ref().filter(|m| !m.roots.is_empty()) {
         add_places(&mut file, &mut animation, node, motion)?;
     }
     finish(path, file, vec![animation])

@@ -103,11 +103,7 @@ pub fn write_scene(path: impl AsRef<Path>, scene: &Scene) -> Result<()> {
     let mut animations = Vec::new();
     let mut rigged = None;
     if let Some(body) = scene.body {
-        let rig = skinned::add_skeleton(&mut file, body);
-        // The grey of a tailor's dummy.
-        let surface = Surface::new(&body.name, &body.mesh, &body.mesh.positions, [0.6, 0.6, 0.62]);
-        let mesh = surface.add(&mut file, Some(&body.skin), std::iter::empty())?;
-        add_mesh_node(&mut file, &body.name, mesh, Some(rig.skin));
+        let rig = add_body(&mut file, body)?;
         for motion in scene.motions {
             animations.push(skinned::animation(&mut file, &rig, body, motion)?);
         }
@@ -147,6 +143,16 @@ pub fn write_scene(path: impl AsRef<Path>, scene: &Scene) -> Result<()> {
         }
     }
     finish(path, file, animations)
+}
+
+/// Adds a character, skeleton and mesh.
+fn add_body(file: &mut Container, body: &Body) -> Result<skinned::Rigged> {
+    let rig = skinned::add_skeleton(file, body);
+    // The grey of a tailor's dummy.
+    let surface = Surface::new(&body.name, &body.mesh, &body.mesh.positions, [0.6, 0.6, 0.62]);
+    let mesh = surface.add(file, Some(&body.skin), std::iter::empty())?;
+    add_mesh_node(file, &body.name, mesh, Some(rig.skin));
+    Ok(rig)
 }
 
 /// Writes cloth frame by frame: the first frame is the mesh, every other one a morph target that is fully
@@ -190,7 +196,7 @@ fn add_morphs<'s>(
     animation: &mut Value,
 ) -> Result<(usize, usize)> {
     let mesh = surface.add(file, skin.map(|(weights, _)| weights), shapes)?;
-    let node = add_mesh_node(file, surface.name, mesh, skin.map(|(_, number)| number));
+    let node = add_mesh_node(file, surface.name, mesh, skin.map(|(_, rig)| rig));
     let targets = file.meshes[mesh]["primitives"][0]["targets"].as_array().map_or(0, Vec::len);
     if let Some((weights, fps)) = weights.filter(|(w, _)| !w.is_empty() && targets > 0) {
         let frames = weights.len() / targets;
