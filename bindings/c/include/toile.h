@@ -388,8 +388,7 @@ ToileStatus toile_crowd_coefficients(const ToileCrowd *crowd,
  How far a garment of kind d trusts what it learned for its present pose: 1 within what training saw, 0 where it is
  merely skinned. 1 for the published kinds. Its coefficients are already multiplied with it.
 
- # Safety
- `crowd` came from this library; `out` is good for one float.
+ Preconditions: `crowd` was returned by this library and has not been freed; `out` points to one float.
  */
 ToileStatus toile_crowd_gate(const ToileCrowd *crowd,
                              ToileInstance garment,

@@ -495,7 +495,7 @@ pub unsafe extern "C" fn toile_crowd_coefficients(
 /// merely skinned. 1 for the published kinds. Its coefficients are already multiplied with it.
 ///
 /// # Safety
-/// `crowd` came from this library; `out` is good for one float.
+/// `crowd` was returned by this library and has not been freed; `out` points to one float.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn toile_crowd_gate(crowd: *const Crowd, garment: Instance, out: *mut f32) -> Status {
     border(|| {
