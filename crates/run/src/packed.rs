@@ -7,6 +7,8 @@ use toile_model::Model;
 
 /// What a model D has beside the others.
 pub(crate) struct Correcting {
+    /// Where each body input is among the bones' numbers and what it is multiplied with, where each is one of them.
+    pub picks: Option<Vec<(u32, f32)>>,
     /// Combinations of held inputs that are filtered.
     pub drive: Matrix<PLAIN>,
     /// `‖c‖² − 2 c·x` of every centre.
@@ -103,6 +105,7 @@ impl Packed {
             start: start.of(&pages),
             vertices: vertices.of(&pages),
             correcting: correcting.map(|(drive, near, hanging, per_axis)| Correcting {
+                picks: picks(&m.body_from_bones, entries),
                 drive: drive.of(&pages),
                 near: near.of(&pages),
                 hanging,
@@ -115,4 +118,14 @@ impl Packed {
             model: model.clone(),
         }
     }
+}
+
+/// The one entry of every row that is not zero; `None` where a row has more.
+fn picks(rows: &[f32], width: usize) -> Option<Vec<(u32, f32)>> {
+    let one = |row: &[f32]| {
+        let mut found = row.iter().enumerate().filter(|(_, w)| **w != 0.0);
+        let first = found.next().map_or((0, 0.0), |(k, w)| (k as u32, *w));
+        found.next().is_none().then_some(first)
+    };
+    rows.chunks_exact(width).map(one).collect()
 }
