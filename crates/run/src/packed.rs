@@ -19,6 +19,8 @@ pub(crate) struct Correcting {
     pub guard: Option<Guard>,
     /// What each coefficient is of its half axis.
     pub per_axis: Vec<f32>,
+    /// As many as there are body inputs.
+    pub ones: Vec<f32>,
 }
 
 /// A model's matrices in panels, ready to be multiplied with many instances at once.
@@ -111,6 +113,7 @@ impl Packed {
                 hanging,
                 guard: m.shield.as_ref().map(Guard::new),
                 per_axis,
+                ones: vec![1.0; b],
             }),
             normals: Schedule::new(if with_normals { &m.triangles } else { &[] }, m.vertices),
             reach_m: (0..d).map(|k| reach(k, &|w| w)).collect(),

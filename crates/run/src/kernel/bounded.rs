@@ -43,11 +43,20 @@ pub(crate) fn nearness(isa: Isa, products: &[f32], length_sq: f32, width_sq: f32
 }
 
 /// `Σ (xₖ sₖ)²`.
-#[inline(always)]
-pub(crate) fn squares(x: impl Iterator<Item = f32>) -> f32 {
+pub(crate) fn squares(x: &[f32], scale: &[f32]) -> f32 {
     let mut sums = [0.0f32; LANES];
-    for (k, x) in x.enumerate() {
-        sums[k % LANES] += x * x;
+    let one = |x: f32, scale: f32, sum: &mut f32| {
+        let scaled = x * scale;
+        *sum += scaled * scaled;
+    };
+    let ((x, x_rest), (scale, scale_rest)) = (x.as_chunks::<LANES>(), scale.as_chunks::<LANES>());
+    for (x, scale) in x.iter().zip(scale) {
+        for k in 0..LANES {
+            one(x[k], scale[k], &mut sums[k]);
+        }
+    }
+    for (k, (x, scale)) in x_rest.iter().zip(scale_rest).enumerate() {
+        one(*x, *scale, &mut sums[k]);
     }
     sums.iter().sum()
 }
@@ -91,14 +100,21 @@ fn hold_each(x: &[f32], before: &mut [f32], scale: &[f32], held: &mut [f32]) {
 #[inline(always)]
 fn near_each(products: &[f32], length_sq: f32, width_sq: f32, out: &mut [f32]) -> f32 {
     let mut least = [f32::INFINITY; LANES];
-    let out = &mut out[..products.len()];
-    for (products, out) in products.chunks(LANES).zip(out.chunks_mut(LANES)) {
-        for (k, (product, out)) in products.iter().zip(out).enumerate() {
-            let apart = product + length_sq;
-            let apart = if apart > 0.0 { apart } else { 0.0 };
-            least[k] = if apart < least[k] { apart } else { least[k] };
-            *out = width_sq / (width_sq + apart);
+    let one = |product: f32, least: &mut f32, out: &mut f32| {
+        let apart = product + length_sq;
+        let apart = if apart > 0.0 { apart } else { 0.0 };
+        *least = if apart < *least { apart } else { *least };
+        *out = width_sq / (width_sq + apart);
+    };
+    let (whole, rest) = products.as_chunks::<LANES>();
+    let (to_whole, to_rest) = out[..products.len()].as_chunks_mut::<LANES>();
+    for (products, out) in whole.iter().zip(to_whole) {
+        for k in 0..LANES {
+            one(products[k], &mut least[k], &mut out[k]);
         }
+    }
+    for (k, (product, out)) in rest.iter().zip(to_rest).enumerate() {
+        one(*product, &mut least[k], out);
     }
     least.into_iter().fold(f32::INFINITY, f32::min)
 }

@@ -112,7 +112,7 @@ impl Shard {
             let (filtered, nearness) = rest.split_at_mut(rest.len() - centres);
             filter(&c.poles, drive, filtered, starting);
             // ‖x − c‖² = ‖x‖² − 2 c·x + ‖c‖²: the latter two are what the product gave.
-            let length_sq = kernel::squares(held[..m].iter().copied());
+            let length_sq = kernel::squares(&held[..m], &correcting.ones);
             let products = &state.near[i * correcting.near.padded()..][..centres];
             let nearest = kernel::nearness(self.isa, products, length_sq, c.width_sq, nearness);
             let aim = c.gate(nearest);
@@ -158,7 +158,7 @@ fn filter(poles: &[[f32; 2]], drive: &[f32], mut z: &mut [f32], starting: bool) 
 /// Onto the ellipsoid where it is outside (in the metric in which that is a ball, which moves no two states apart),
 /// and by the gate.
 fn hold_within(y: &mut [f32], per_axis: &[f32], gate: f32) {
-    let length_sq = kernel::squares(y.iter().zip(per_axis).map(|(y, per)| y * per));
+    let length_sq = kernel::squares(y, per_axis);
     let keep = if length_sq > 1.0 { 1.0 / length_sq.sqrt() } else { 1.0 };
     y.iter_mut().for_each(|y| *y *= keep * gate);
 }
