@@ -7,6 +7,8 @@ use toile_model::Model;
 
 /// What a model D has beside the others.
 pub(crate) struct Correcting {
+    /// Where each body input is among the bones' numbers and what it is multiplied with, where each is one of them.
+    pub picks: Option<Vec<(u32, f32)>>,
     /// Combinations of held inputs that are filtered.
     pub drive: Matrix<PLAIN>,
     /// `‖c‖² − 2 c·x` of every centre.
@@ -17,6 +19,8 @@ pub(crate) struct Correcting {
     pub guard: Option<Guard>,
     /// What each coefficient is of its half axis.
     pub per_axis: Vec<f32>,
+    /// As many as there are body inputs.
+    pub ones: Vec<f32>,
 }
 
 /// A model's matrices in panels, ready to be multiplied with many instances at once.
@@ -103,11 +107,13 @@ impl Packed {
             start: start.of(&pages),
             vertices: vertices.of(&pages),
             correcting: correcting.map(|(drive, near, hanging, per_axis)| Correcting {
+                picks: picks(&m.body_from_bones, entries),
                 drive: drive.of(&pages),
                 near: near.of(&pages),
                 hanging,
                 guard: m.shield.as_ref().map(Guard::new),
                 per_axis,
+                ones: vec![1.0; b],
             }),
             normals: Schedule::new(if with_normals { &m.triangles } else { &[] }, m.vertices),
             reach_m: (0..d).map(|k| reach(k, &|w| w)).collect(),
@@ -115,4 +121,14 @@ impl Packed {
             model: model.clone(),
         }
     }
+}
+
+/// The one entry of every row that is not zero; `None` where a row has more.
+fn picks(rows: &[f32], width: usize) -> Option<Vec<(u32, f32)>> {
+    let one = |row: &[f32]| {
+        let mut found = row.iter().enumerate().filter(|(_, w)| **w != 0.0);
+        let first = found.next().map_or((0, 0.0), |(k, w)| (k as u32, *w));
+        found.next().is_none().then_some(first)
+    };
+    rows.chunks_exact(width).map(one).collect()
 }

@@ -14,6 +14,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod bounded;
 pub mod cast;
 mod memory;
 mod normals;
@@ -21,6 +22,7 @@ mod portable;
 mod push;
 mod skin;
 
+pub(crate) use bounded::{hold as hold_one, hold_inputs, nearness, squares};
 pub(crate) use memory::Buffer;
 pub(crate) use normals::{GROUP, Schedule, normals};
 pub(crate) use push::{Guard, pose};

@@ -54,14 +54,6 @@ impl State {
     }
 }
 
-/// Between −1 and 1, and nearly the number itself where that is small.
-#[inline(always)]
-fn hold(x: f32) -> f32 {
-    // Beyond, the square would overflow; the result is ±1 to the last bit long before.
-    let x = x.clamp(-1e18, 1e18);
-    x / (1.0 + x * x).sqrt()
-}
-
 /// What a model D is told of the root.
 fn root_terms(before: &RootMotion, now: &RootMotion, fps: f32) -> [f32; ROOT_TERMS] {
     let v = now.velocity.unwrap_or(Vec3::ZERO);
@@ -97,14 +89,10 @@ impl Shard {
                 before.copy_from_slice(x);
             }
             let held = &mut state.features[i * width..][..u];
-            for k in 0..m {
-                held[k] = hold(x[k]);
-                held[m + k] = hold((x[k] - before[k]) * c.rate_scale[k]);
-            }
-            before.copy_from_slice(x);
+            kernel::hold_inputs(self.isa, x, before, &c.rate_scale, &mut held[..2 * m]);
             let terms = root_terms(&slot.motion[1], &slot.motion[0], fps);
             for k in 0..ROOT_TERMS {
-                held[2 * m + k] = hold((terms[k] - c.root_mean[k]) * c.root_scale[k]);
+                held[2 * m + k] = kernel::hold_one((terms[k] - c.root_mean[k]) * c.root_scale[k]);
             }
         }
         self.pairs.clear();
@@ -124,14 +112,9 @@ impl Shard {
             let (filtered, nearness) = rest.split_at_mut(rest.len() - centres);
             filter(&c.poles, drive, filtered, starting);
             // ‖x − c‖² = ‖x‖² − 2 c·x + ‖c‖²: the latter two are what the product gave.
-            let length_sq = held[..m].iter().fold(0.0f32, |sum, x| sum + x * x);
+            let length_sq = kernel::squares(&held[..m], &correcting.ones);
             let products = &state.near[i * correcting.near.padded()..][..centres];
-            let mut nearest = f32::INFINITY;
-            for k in 0..centres {
-                let distance_sq = (products[k] + length_sq).max(0.0);
-                nearest = nearest.min(distance_sq);
-                nearness[k] = c.width_sq / (c.width_sq + distance_sq);
-            }
+            let nearest = kernel::nearness(self.isa, products, length_sq, c.width_sq, nearness);
             let aim = c.gate(nearest);
             let gate = &mut state.gates[i];
             *gate = if starting { aim } else { *gate + (aim - *gate).clamp(-GATE_RATE, GATE_RATE) };
@@ -175,10 +158,7 @@ fn filter(poles: &[[f32; 2]], drive: &[f32], mut z: &mut [f32], starting: bool) 
 /// Onto the ellipsoid where it is outside (in the metric in which that is a ball, which moves no two states apart),
 /// and by the gate.
 fn hold_within(y: &mut [f32], per_axis: &[f32], gate: f32) {
-    let length_sq = y.iter().zip(per_axis).fold(0.0f32, |sum, (y, per)| {
-        let share = y * per;
-        sum + share * share
-    });
+    let length_sq = kernel::squares(y, per_axis);
     let keep = if length_sq > 1.0 { 1.0 / length_sq.sqrt() } else { 1.0 };
     y.iter_mut().for_each(|y| *y *= keep * gate);
 }
@@ -202,6 +182,6 @@ mod tests {
         let mut y = [3.0, -4.0, 1e30];
         hold_within(&mut y, &[1.0, 0.5, 2.0], 1.0);
         assert!((y[0] * y[0] + 0.25 * y[1] * y[1] + 4.0 * y[2] * y[2]) <= 1.0 + 1e-6, "{y:?}");
-        assert_eq!(hold(f32::MAX), 1.0);
+        assert_eq!(kernel::hold_one(f32::MAX), 1.0);
     }
 }

@@ -87,6 +87,16 @@ impl Shard {
                 self.pairs.push((row as u32, i));
             }
         }
+        if let Some(picks) = packed.correcting.as_ref().and_then(|c| c.picks.as_ref()) {
+            for &(row, i) in &self.pairs {
+                let bones = &self.bones[row as usize * stride..][..stride];
+                let body = &mut self.body[i as usize * padded..][..picks.len()];
+                for (to, (at, scale)) in body.iter_mut().zip(picks) {
+                    *to = bones[*at as usize] * scale;
+                }
+            }
+            return;
+        }
         let bones = Rows { data: &self.bones, stride };
         let mut body = RowsMut { data: &mut self.body, stride: padded };
         kernel::product(self.isa, &packed.body, bones, &self.pairs, &mut body);

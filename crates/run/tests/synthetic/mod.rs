@@ -201,6 +201,13 @@ pub fn corrected(size: Size, seed: u64) -> Model {
     };
     (model.a, model.bias) = (Vec::new(), Vec::new());
     (model.inputs.body_min, model.inputs.body_max, model.inputs.body_rate) = (vec![], vec![], vec![]);
+    if large {
+        // As trained ones do: every input is one number of one bone.
+        model.body_from_bones.fill(0.0);
+        for k in 0..m {
+            model.body_from_bones[k * 12 * joints + 12 * (k / 9) + k % 9] = 1.0 + k as f32 / m as f32;
+        }
+    }
     model.kind = ModelKind::D;
     model.certificate.p.clear();
     model.certificate.travel_bound_rate_m.clear();
