@@ -340,7 +340,9 @@ ToileStatus toile_crowd_set_origin(ToileCrowd *crowd, const double *position);
 
  Preconditions: `crowd` was returned by this library and has not been freed; `report` is null or points to `report->size` bytes.
  */
-ToileStatus toile_crowd_step(ToileCrowd *crowd, double dt_secs, ToileStepReport *report);
+ToileStatus toile_crowd_step(ToileCrowd *crowd,
+                             double dt_secs,
+                             ToileStepReport *report);
 
 /*
  Makes the vertices (and normals, if the settings ask) of all garments that are drawn.

@@ -225,7 +225,7 @@ fn alembic_holds_every_frame_its_rate_and_faces_the_other_way_round() {
     let root = file.children(Node::Group(file.number(8) as usize));
     assert_eq!(root.len(), 6);
     assert!(String::from_utf8_lossy(file.bytes(root[3])).contains("made by toile"));
-    let second = &file.bytes(root[4])[24 + 8 - 4..];
+    let second = &file.bytes(root[4])[24..];
     let step = f64::from_le_bytes(second[4..12].try_into().unwrap());
     assert_eq!(u32::from_le_bytes(second[..4].try_into().unwrap()), 3);
     assert_eq!(step, 1.0 / 24.0);

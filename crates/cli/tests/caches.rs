@@ -265,7 +265,7 @@ fn a_model_plays_as_a_cache_as_morph_targets_and_beside_the_other_tiers() {
         "--out",
         &takes,
     ]);
-    ok(&["train", &takes, "--model", "c", "--cloth-dims", "8", "--body-dims", "6", "--out", &model]);
+    ok(&["train", &takes, "--untrue", "--model", "c", "--cloth-dims", "8", "--body-dims", "6", "--out", &model]);
 
     // The same learned walk three ways: vertices, morph targets with the garment's drawn vertices, and without.
     let (cache, morphs, plain) = (at("lean.pc2"), at("lean.glb"), at("plain.glb"));
@@ -385,18 +385,19 @@ fn a_correction_plays_as_a_skinned_mesh_with_morph_targets() {
     let (takes, model, morphs, cache) = (at("takes"), at("skirt.toile"), at("lean.glb"), at("lean.pc2"));
     let on = ["--garment", "skirt:300", "--motion", "lean-forward"];
     ok(&[&["simulate", "--motion", "stand", "--out", &takes], &on[..]].concat());
-    ok(&["train", &takes, "--model", "d", "--out", &model]);
+    ok(&["train", &takes, "--untrue", "--model", "d", "--out", &model]);
     ok(&[&["animate", "--model", &model, "--out", &cache], &on[..]].concat());
     let value = json(&[&["convert", &model, "--json", "--morphs", &morphs], &on[..]].concat());
-    assert!(value["largest_weight"].as_f64().unwrap() <= 1.0 + 1e-5, "{}", value["largest_weight"]);
+    // Weights are in quarters of what the ellipsoid allows.
+    assert!(value["largest_weight"].as_f64().unwrap() <= 4.0 + 1e-4, "{}", value["largest_weight"]);
 
     // Morphed in the bind pose, then carried by the bones, as an engine does it.
     let glb = Glb::read(Path::new(&morphs));
-    let node = glb.root["nodes"].as_array().unwrap().iter().position(|n| !n["mesh"].is_null()).unwrap();
+    let node = glb.root["nodes"].as_array().unwrap().iter().position(|n| n["name"] == "skirt").unwrap();
     assert!(!glb.root["nodes"][node]["skin"].is_null());
     let displaced = glb.play(node);
     let path = Path::new(&morphs);
-    let mut skirt = toile_assets::read::gltf::read_body(path, None).unwrap().value;
+    let mut skirt = toile_assets::read::gltf::read_body(path, Some("skirt")).unwrap().value;
     let motion = toile_assets::read::gltf::read_motions(path, None, 30.0).unwrap().value.remove(0);
     let frames = pc2(Path::new(&cache));
     assert_eq!((displaced.len(), displaced[0].len()), (frames.len(), frames[0].len()));

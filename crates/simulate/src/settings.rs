@@ -106,7 +106,7 @@ impl Default for Settings {
             carried_air: 0.8,
             air_density: 1.2,
             tolerance_m: 2e-5,
-            max_newton: 40,
+            max_newton: 8,
             retry_m: 0.015,
             linear_tolerance: 0.01,
             max_linear: 300,

@@ -90,7 +90,7 @@ pub fn write_morph_basis(path: impl AsRef<Path>, space: &MorphBasis) -> Result<(
     extras["targetNames"] = json!((0..space.basis.len()).map(|k| format!("y{k}")).collect::<Vec<_>>());
     file.meshes[mesh]["extras"] = extras;
     file.meshes[mesh]["weights"] = json!(vec![0.0; space.basis.len()]);
-    if let Some(motion) = space.motion.as_ref().filter(|m| !m.roots.is_empty()) {
+    if let Some(motion) = space.motion.as_ref().filter(|m| !m.roots.is_empty() && skin.is_none()) {
         add_places(&mut file, &mut animation, node, motion)?;
     }
     finish(path, file, vec![animation])
