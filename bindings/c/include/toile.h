@@ -11,6 +11,9 @@
  * time; functions that take it as const may run beside each other. The crowd's own worker threads sleep between
  * calls and never call back.
  *
+ * Graphics cards. The crowd whose state and vertices stay on the device is left out of this interface: it speaks in
+ * buffers of wgpu. Rust programs have it in the crate toile-run, feature `gpu`.
+ *
  * Versions. Structs that may grow begin with their size: set it to sizeof, and programs built against an older
  * header keep working. toile_abi_version() changes when anything else would break them.
  */

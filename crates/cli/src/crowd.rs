@@ -1,5 +1,6 @@
 //! `toile crowd`: many garments at once, and what they cost.
 
+mod gpu;
 pub mod picture;
 
 use crate::ask::{self, BadRequest};
@@ -23,6 +24,7 @@ use toile_run::{Actor, Crowd, CrowdSettings, Instance};
     after_help = "The floor is one bare matrix product of the reconstruction's shape on one thread, measured \
     in the same run. With --picture the crowd is drawn instead of measured.\n\nExamples:\n  \
     toile crowd --count 1000 --model dress.toile --motion walk --seconds 5\n  \
+    toile crowd --gpu --count 100000 --model dress.toile --motion walk\n  \
     toile crowd --count 1000 --model dress.toile --motion walk --motion walk:0.9 --picture crowd.png"
 )]
 pub struct Args {
@@ -53,6 +55,12 @@ pub struct Args {
     /// Let vertices be off by so many millimetres for each metre from a viewer at the crowd's corner
     #[arg(long, default_value_t = 0.0)]
     mm_per_metre: f32,
+    /// On the graphics card: bones, state and vertices stay there
+    #[arg(long, conflicts_with_all = ["picture", "threads", "mm_per_metre"])]
+    gpu: bool,
+    /// How the graphics card makes vertices: `fastest`, `f32`, `all` or the name of one
+    #[arg(long, default_value = "fastest", requires = "gpu")]
+    kernel: String,
     /// Draw the crowd into this PNG file instead
     #[arg(long)]
     picture: Option<PathBuf>,
@@ -99,6 +107,9 @@ pub fn run(args: &Args) -> Result<()> {
     let clips: Vec<Clip> = motions.iter().map(|m| Clip::new(&body, &m.resampled(rate))).collect();
     if let Some(path) = &args.picture {
         return picture::write(path, args, &model, &body, &clips);
+    }
+    if args.gpu {
+        return gpu::run(args, &model, &clips, rate);
     }
     let measured = measure(args, &model, &clips, rate)?;
     print(args, &model, rate, &measured);

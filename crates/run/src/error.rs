@@ -71,4 +71,16 @@ pub enum Error {
         /// What it was set to.
         value: f64,
     },
+    /// A model that the device has no passes for.
+    #[cfg(feature = "gpu")]
+    #[error("a correction on top of skinning (model D) runs on the processor only; train with `--model c`")]
+    ProcessorOnly,
+    /// There is no graphics adapter.
+    #[cfg(feature = "gpu")]
+    #[error("no graphics adapter: {0}; a software one comes with `apt-get install -y mesa-vulkan-drivers`")]
+    NoAdapter(String),
+    /// The graphics device failed, was lost or has no room.
+    #[cfg(feature = "gpu")]
+    #[error("the graphics device: {0}")]
+    Device(String),
 }

@@ -19,6 +19,8 @@ mod crowd;
 mod error;
 #[cfg(feature = "simulate")]
 mod full;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 mod kernel;
 mod packed;
 mod pool;
