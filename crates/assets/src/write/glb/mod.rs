@@ -5,7 +5,7 @@
 //! # fn f(body: &Body, walk: &Motion, dress: &Mesh, attached: &Attachment) -> Result<()> {
 //! let piece = glb::Piece::with_bones("dress", dress, attached).coloured([0.7, 0.1, 0.2]);
 //! let scene = glb::Scene { body: Some(body), motions: std::slice::from_ref(walk), pieces: &[piece] };
-//! glb::write_scene("dressed.glb".as_ref(), &scene)
+//! glb::write_scene("dressed.glb", &scene)
 //! # }
 //! ```
 
