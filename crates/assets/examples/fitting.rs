@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Err(e) => println!("  {e}"),
     }
     if let Some(folder) = args.get(3) {
-        write::glb::write_body(&Path::new(folder).join("body.glb"), &body, &[])?;
+        write::glb::write_body(Path::new(folder).join("body.glb"), &body, &[])?;
     }
     let tree = TriangleTree::new(&body.mesh.positions, &body.mesh.triangles);
     for kind in word(2, "dress,shirt,skirt").split(',') {

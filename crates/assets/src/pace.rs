@@ -38,7 +38,8 @@ impl Pace {
     /// What is wrong with a motion that nobody is that fast in, and what to do about it.
     pub fn complaint(&self, fps: f64) -> Option<String> {
         let too_fast = self.speed_m_per_s > FASTEST_M_PER_S;
-        if !too_fast && !(self.steps >= 8 && self.steps_per_s > MOST_STEPS_PER_S) {
+        let too_busy = self.steps >= 8 && self.steps_per_s > MOST_STEPS_PER_S;
+        if !too_fast && !too_busy {
             return None;
         }
         let what = if too_fast {

@@ -32,7 +32,7 @@ fn body(folder: &Path) -> Body {
             Joint { name: name(j), parent, rest: Transform::from_translation(at) }
         })
         .collect();
-    let obj = read_obj(&folder.join("mh_female_body.obj")).unwrap().value;
+    let obj = read_obj(folder.join("mh_female_body.obj")).unwrap().value;
     let weights = json(&folder.join("mh_weights_full.json"));
     let order: Vec<u16> = weights["joints"]
         .as_array()
@@ -90,7 +90,7 @@ fn real_garments_stay_whole_in_a_stride() {
     let show = |name: &str, mesh: &Mesh, positions: Vec<Vec3>| {
         if let Some(look) = &look {
             let mesh = Mesh { positions, ..mesh.clone() };
-            write_mesh(&Path::new(look).join(format!("{name}.obj")), &mesh).unwrap();
+            write_mesh(Path::new(look).join(format!("{name}.obj")), &mesh).unwrap();
         }
     };
     show("body", &body.mesh, body.skinned_positions(&bones));

@@ -60,7 +60,7 @@ fn distances(body: &Body, ours: &Motion, theirs: &Motion) -> (Vec<f32>, Vec<f32>
 fn clips_agree_with_the_reference_and_feet_stand() {
     let Some(data) = data() else { return };
     let reference = data.join("character/mh_female_cmu48_30hz.glb");
-    let body = gltf::read_body(&data.join("character/mh_female.glb"), None).unwrap().value;
+    let body = gltf::read_body(data.join("character/mh_female.glb"), None).unwrap().value;
     let animations = gltf::read_motions(&reference, None, 30.0).unwrap().value;
     // A quarter of them: the tests should take seconds.
     let clips: Vec<_> = clips(&data).into_iter().step_by(4).collect();
@@ -98,7 +98,7 @@ fn clips_agree_with_the_reference_and_feet_stand() {
 #[test]
 fn arms_are_spread_as_far_as_in_the_reference() {
     let Some(data) = data() else { return };
-    let body = gltf::read_body(&data.join("character/mh_female.glb"), None).unwrap().value;
+    let body = gltf::read_body(data.join("character/mh_female.glb"), None).unwrap().value;
     let settings = RetargetSettings { arm_abduction_deg: None, plant_feet: false };
     let clips = clips(&data);
     let mut apart = Vec::new();
@@ -120,7 +120,7 @@ fn arms_are_spread_as_far_as_in_the_reference() {
 #[test]
 fn rigs_of_all_conventions_take_a_walk() {
     let Some(data) = data() else { return };
-    let walk = bvh::read_motion(&data.join("motion/train/16_47.bvh"), None).unwrap().value;
+    let walk = bvh::read_motion(data.join("motion/train/16_47.bvh"), None).unwrap().value;
     for file in [
         "character/mh_male.glb",
         "extras/mesh2motion_human_male.glb",
@@ -128,7 +128,7 @@ fn rigs_of_all_conventions_take_a_walk() {
         "extras/RiggedFigure.glb",
         "extras/KayKit_Mage.glb",
     ] {
-        let body = gltf::read_body(&data.join(file), None).unwrap().value;
+        let body = gltf::read_body(data.join(file), None).unwrap().value;
         let table = body.humanoid().table(&body.skeleton);
         let (out, report) = retarget(&walk, &body, &RetargetSettings::default())
             .unwrap_or_else(|e| panic!("{file}: {e}\n{table}"));

@@ -44,18 +44,18 @@ fn frames(mesh: &Mesh, n: usize) -> Vec<Vec<Vec3>> {
 fn obj_round_trip_is_exact() {
     let folder = folder("obj_round_trip");
     let mesh = sheet();
-    write_mesh(&folder.join("a.obj"), &mesh).unwrap();
-    assert_eq!(read_mesh(&folder.join("a.obj")).unwrap().value, mesh);
+    write_mesh(folder.join("a.obj"), &mesh).unwrap();
+    assert_eq!(read_mesh(folder.join("a.obj")).unwrap().value, mesh);
     let bare = Mesh { uvs: vec![], ..mesh.clone() };
-    write_mesh(&folder.join("b.obj"), &bare).unwrap();
-    assert_eq!(read_mesh(&folder.join("b.obj")).unwrap().value, bare);
-    write_groups(&folder.join("c.obj"), &mesh, &[("front".into(), 0..4), ("back".into(), 4..12)]).unwrap();
-    let grouped = toile_assets::read::obj::read_obj(&folder.join("c.obj")).unwrap().value;
+    write_mesh(folder.join("b.obj"), &bare).unwrap();
+    assert_eq!(read_mesh(folder.join("b.obj")).unwrap().value, bare);
+    write_groups(folder.join("c.obj"), &mesh, &[("front".into(), 0..4), ("back".into(), 4..12)]).unwrap();
+    let grouped = toile_assets::read::obj::read_obj(folder.join("c.obj")).unwrap().value;
     assert_eq!(grouped.mesh, mesh);
     assert_eq!(grouped.parts, ["front", "back"]);
     assert_eq!(grouped.part_of_triangle.iter().filter(|p| **p == 0).count(), 4);
 
-    let mut sequence = ObjSequence::new(&folder.join("dress.obj"), &mesh);
+    let mut sequence = ObjSequence::new(folder.join("dress.obj"), &mesh);
     for frame in frames(&mesh, 3) {
         let path = sequence.push(&frame).unwrap();
         assert_eq!(read_mesh(&path).unwrap().value.positions, frame);
@@ -88,7 +88,7 @@ fn a_point_cache_holds_every_frame_in_the_order_of_its_partner() {
             assert_eq!([f32_at(at), f32_at(at + 4), f32_at(at + 8)], p.to_array());
         }
     }
-    assert_eq!(read_mesh(&folder.join("dress.obj")).unwrap().value, mesh);
+    assert_eq!(read_mesh(folder.join("dress.obj")).unwrap().value, mesh);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn an_unfinished_cache_leaves_the_old_file_and_no_litter() {
     let mut left: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["dress.obj", "dress.pc2"]);
-    assert!(Pc2Writer::new(&folder.join("no/such/folder/a.pc2"), &mesh, 1.0).is_err());
+    assert!(Pc2Writer::new(folder.join("no/such/folder/a.pc2"), &mesh, 1.0).is_err());
 }
 
 /// A Python with OpenUSD, from a virtual environment kept under the target folder.

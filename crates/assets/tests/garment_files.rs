@@ -206,8 +206,8 @@ fn faults_name_the_file_and_the_place() {
     assert!(fault.contains("no texture coordinates"), "{fault}");
     std::fs::write(&bare, "v 0 0 0\nv 0 0 0\nv 0 0 0\nf 1 2 3\n").unwrap();
     assert!(read_garment(&bare, RestChoice::Auto, None).unwrap_err().to_string().contains("bare.obj"));
-    assert!(read_garment(&folder.join("none.obj"), RestChoice::Auto, None).is_err());
-    assert!(read_garment(&folder.join("none.fbx"), RestChoice::Auto, None).is_err());
+    assert!(read_garment(folder.join("none.obj"), RestChoice::Auto, None).is_err());
+    assert!(read_garment(folder.join("none.fbx"), RestChoice::Auto, None).is_err());
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn one_of_everything(scratch: &Scratch) -> Vec<PathBuf> {
     };
     let body = tube(7);
     let motion = wave(&body, 20, 30.0);
-    glb::write_body(&next("body.glb"), &body, std::slice::from_ref(&motion)).unwrap();
+    glb::write_body(next("body.glb"), &body, std::slice::from_ref(&motion)).unwrap();
     let mut dress = body.mesh.clone();
     let normals = dress.normals();
     dress.positions.iter_mut().zip(&normals).for_each(|(p, n)| *p += *n * 0.02);
@@ -137,9 +137,9 @@ fn one_of_everything(scratch: &Scratch) -> Vec<PathBuf> {
     ];
     let motions = [motion];
     let scene = glb::Scene { body: Some(&body), motions: &motions, pieces: &pieces };
-    glb::write_scene(&next("scene.glb"), &scene).unwrap();
-    glb::write_cloth_morphs(&next("cloth.glb"), &dress, &frames, 30.0).unwrap();
-    glb::write_cloth_morphs(&next("cloth_one.glb"), &dress, &frames[..1], 30.0).unwrap();
+    glb::write_scene(next("scene.glb"), &scene).unwrap();
+    glb::write_cloth_morphs(next("cloth.glb"), &dress, &frames, 30.0).unwrap();
+    glb::write_cloth_morphs(next("cloth_one.glb"), &dress, &frames[..1], 30.0).unwrap();
     let basis: Vec<Vec<Vec3>> = (0..5)
         .map(|k| normals.iter().enumerate().map(|(v, n)| *n * ((v * (k + 1)) as f32).sin() * 0.1).collect())
         .collect();
@@ -152,18 +152,18 @@ fn one_of_everything(scratch: &Scratch) -> Vec<PathBuf> {
         motion: None,
         extras: serde_json::json!({"scale": [1, 2, 3, 4, 5]}),
     };
-    glb::write_morph_basis(&next("basis.glb"), &space).unwrap();
+    glb::write_morph_basis(next("basis.glb"), &space).unwrap();
     let rows: Vec<Vec<f32>> = (0..9).map(|f| (0..5).map(|k| ((f * k) as f32).cos()).collect()).collect();
     let roots: Vec<RootFrame> = (0..9)
         .map(|f| RootFrame { position: DVec3::new(0.0, 1.0, 0.1 * f as f64), heading: f as f64 })
         .collect();
     space.motion = Some(glb::BasisMotion { weights: &rows, roots: &roots, fps: 24.0 });
-    glb::write_morph_basis(&next("basis_moving.glb"), &space).unwrap();
+    glb::write_morph_basis(next("basis_moving.glb"), &space).unwrap();
     let mut carried = space.clone();
     carried.wearer = Some(glb::Wearer { body: &body, skin: &attached.skin, motion: Some(&motions[0]) });
-    glb::write_morph_basis(&next("basis_carried.glb"), &carried).unwrap();
+    glb::write_morph_basis(next("basis_carried.glb"), &carried).unwrap();
     space.motion = Some(glb::BasisMotion { weights: &rows, roots: &roots[1..], fps: 24.0 });
-    assert!(glb::write_morph_basis(&scratch.file("refused.glb"), &space).is_err());
+    assert!(glb::write_morph_basis(scratch.file("refused.glb"), &space).is_err());
     files
 }
 

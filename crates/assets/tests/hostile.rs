@@ -128,11 +128,11 @@ fn formats() -> Vec<Format> {
     let dir = folder("sound");
     let (body, motion) = small_body();
     let at = |name: &str| dir.join(name);
-    write::glb::write_body(&at("a.glb"), &body, std::slice::from_ref(&motion)).unwrap();
-    write::bvh::write_motion(&at("a.bvh"), &motion, 100.0).unwrap();
-    write::obj::write_mesh(&at("a.obj"), &body.mesh).unwrap();
-    small_take().write(&at("a.take")).unwrap();
-    small_model().write(&at("a.toile")).unwrap();
+    write::glb::write_body(at("a.glb"), &body, std::slice::from_ref(&motion)).unwrap();
+    write::bvh::write_motion(at("a.bvh"), &motion, 100.0).unwrap();
+    write::obj::write_mesh(at("a.obj"), &body.mesh).unwrap();
+    small_take().write(at("a.take")).unwrap();
+    small_model().write(at("a.toile")).unwrap();
     let read = |name: &str| std::fs::read(at(name)).unwrap();
     let all = vec![
         Format {

@@ -284,7 +284,7 @@ impl<'a> Cache<'a> {
         match self.sink {
             Sink::Pc2(writer) => {
                 // Only now: a run that fails leaves no mesh without its cache.
-                obj::write_mesh(&pc2::partner(self.out), self.drawn.mesh)?;
+                obj::write_mesh(pc2::partner(self.out), self.drawn.mesh)?;
                 writer.finish()?;
             }
             Sink::Abc(writer) => writer.finish()?,

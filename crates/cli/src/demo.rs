@@ -160,7 +160,7 @@ fn make(args: &Args, plan: &Plan, resumed: bool, page: &Path, next: &str) -> Res
             "solver": format!("{:?}", RecordSettings::default().solver),
         }),
     );
-    write_atomically(&out.join("gate.toml"), GATE.as_bytes())?;
+    write_atomically(out.join("gate.toml"), GATE.as_bytes())?;
     let (gate, pass) = facts::of_gate(&Gate::parse(GATE, Path::new("gate.toml"))?, &value)?;
     facts::merge(&mut value, json!({"gate": gate, "pass": pass}));
     value["seconds"] = json!(stages.begun.elapsed().as_secs_f64());
@@ -176,7 +176,7 @@ fn make(args: &Args, plan: &Plan, resumed: bool, page: &Path, next: &str) -> Res
         next,
     };
     report::write(page, &story)?;
-    write_atomically(&out.join("demo.json"), format!("{value:#}\n").as_bytes())?;
+    write_atomically(out.join("demo.json"), format!("{value:#}\n").as_bytes())?;
     Ok(value)
 }
 
@@ -230,10 +230,10 @@ fn train(path: &Path, body: &Body, takes: &[Take]) -> Result<Arc<Model>> {
 fn write_example(folder: &Path, body: &Body, garment: &Garment, plan: &Plan) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
     write_dressed(&folder.join("hero.glb"), body, &[], &[])?;
-    obj::write_garment(&folder.join("garment.obj"), garment)?;
+    obj::write_garment(folder.join("garment.obj"), garment)?;
     let walk = plan.motions(true, &body.skeleton)?.swap_remove(0);
     // Centimetres: what other programs expect of a BVH file.
-    Ok(bvh::write_motion(&folder.join("walk.bvh"), &walk, 100.0)?)
+    Ok(bvh::write_motion(folder.join("walk.bvh"), &walk, 100.0)?)
 }
 
 fn crowd_picture(model: &Arc<Model>, body: &Body, motions: &[Motion], plan: &Plan) -> Result<Image> {

@@ -19,8 +19,8 @@ fn the_commands_of_the_guide_work_in_their_order() {
         std::fs::create_dir_all(dir.join(folder)).unwrap();
     }
     let body = builtin::body("mannequin:female").unwrap();
-    glb::write_body(&dir.join("hero.glb"), &body, &[]).unwrap();
-    obj::write_garment(&dir.join("dress.obj"), &builtin::garment("skirt:300", &body).unwrap()).unwrap();
+    glb::write_body(dir.join("hero.glb"), &body, &[]).unwrap();
+    obj::write_garment(dir.join("dress.obj"), &builtin::garment("skirt:300", &body).unwrap()).unwrap();
     put_clip(&body, "walk:1.0", &dir.join("clips/walk.bvh"));
     put_clip(&body, "walk:1.3", &dir.join("clips/faster.bvh"));
     put_clip(&body, "walk:1.15", &dir.join("unseen/turn.bvh"));

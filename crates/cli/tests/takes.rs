@@ -34,7 +34,7 @@ fn clip(folder: &Path, name: &str, from: usize, frames: usize) -> toile_assets::
     let walk = builtin::motion("walk", &body.skeleton).unwrap().resampled(30.0);
     let motion = walk.trimmed_frames(from, from + frames).unwrap();
     std::fs::create_dir_all(folder).unwrap();
-    write_motion(&folder.join(format!("{name}.bvh")), &motion, 100.0).unwrap();
+    write_motion(folder.join(format!("{name}.bvh")), &motion, 100.0).unwrap();
     motion
 }
 
@@ -81,7 +81,7 @@ fn shards_fill_one_folder_and_a_bad_clip_holds_up_no_other() {
     std::fs::write(clips.join("broken.bvh"), "HIERARCHY\nROOT x\n").unwrap();
     let mut jumping = clip(&clips, "jumping", 0, 8);
     jumping.poses[4..].iter_mut().for_each(|p| p.locals[0].translation.x += 3.0);
-    write_motion(&clips.join("jumping.bvh"), &jumping, 100.0).unwrap();
+    write_motion(clips.join("jumping.bvh"), &jumping, 100.0).unwrap();
 
     let run = |out: &Path, more: &[&str]| {
         let (clips, out) = (clips.to_string_lossy(), out.to_string_lossy());
@@ -128,10 +128,10 @@ fn inspect_says_beforehand_what_simulate_leaves_out_or_refuses() {
         pose.locals[arm].rotation = glam::Quat::from_rotation_z(0.5) * pose.locals[arm].rotation;
     }
     led.poses.insert(0, pose);
-    write_motion(&dir.join("led.bvh"), &led, 100.0).unwrap();
+    write_motion(dir.join("led.bvh"), &led, 100.0).unwrap();
     let mut jumping = clip(&dir, "jumping", 0, 30);
     jumping.poses[20..].iter_mut().for_each(|p| p.locals[0].translation.x += 3.0);
-    write_motion(&dir.join("jumping.bvh"), &jumping, 100.0).unwrap();
+    write_motion(dir.join("jumping.bvh"), &jumping, 100.0).unwrap();
 
     let look = |name: &str| {
         let out = toile(&["inspect", &dir.join(name).to_string_lossy()]);
@@ -175,7 +175,7 @@ fn untrue_takes_wrong_bodies_and_known_clips_are_not_used() {
         ]);
         assert!(made.status.success(), "{}", text(&made.stderr));
     }
-    let take = Take::read(&dir.join("train-takes/train0.take")).unwrap();
+    let take = Take::read(dir.join("train-takes/train0.take")).unwrap();
     let made = take.provenance.unwrap();
     assert_eq!((made.conditions.wind, made.conditions.rate.round()), ([0.0, 0.0, -1.0], 120.0));
     assert_eq!(made.body, builtin::body("mannequin:female").unwrap().fingerprint());

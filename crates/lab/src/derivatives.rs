@@ -259,7 +259,7 @@ fn air_row(rounds: usize) -> Row {
         if round % 7 == 0 {
             x[2] = x[1];
         }
-        let v = vec![r.vector() * 3.0; 3];
+        let v = [r.vector() * 3.0; 3];
         let wind = r.vector() * 2.0;
         let half = 0.5 * 1.2 * 1.1;
         let mut damping = vec![DMat3::ZERO; 3];

@@ -26,7 +26,7 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 }
 
 fn person(data: &Path, name: &str) -> Body {
-    gltf::read_body(&data.join(format!("character/{name}.glb")), None).unwrap().value
+    gltf::read_body(data.join(format!("character/{name}.glb")), None).unwrap().value
 }
 
 #[test]

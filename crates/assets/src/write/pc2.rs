@@ -27,7 +27,7 @@ impl Pc2Writer {
     /// `.obj`. `start` is the frame of the scene at which the first sample plays.
     pub fn new(path: impl AsRef<Path>, mesh: &Mesh, start: f32) -> Result<Self> {
         let path = path.as_ref();
-        obj::write_mesh(&partner(path), mesh)?;
+        obj::write_mesh(partner(path), mesh)?;
         Self::without_partner(path, mesh.positions.len(), start, 1.0)
     }
 
@@ -91,7 +91,7 @@ pub fn write_pc2<'a>(
     start: f32,
 ) -> Result<()> {
     let path = path.as_ref();
-    obj::write_mesh(&partner(path), mesh)?;
+    obj::write_mesh(partner(path), mesh)?;
     let mut writer = Pc2Writer::without_partner(path, mesh.positions.len(), start, (scene_fps / fps) as f32)?;
     for frame in frames {
         writer.push(frame)?;
