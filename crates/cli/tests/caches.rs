@@ -265,7 +265,19 @@ fn a_model_plays_as_a_cache_as_morph_targets_and_beside_the_other_tiers() {
         "--out",
         &takes,
     ]);
-    ok(&["train", &takes, "--untrue", "--model", "c", "--cloth-dims", "8", "--body-dims", "6", "--out", &model]);
+    ok(&[
+        "train",
+        &takes,
+        "--untrue",
+        "--model",
+        "c",
+        "--cloth-dims",
+        "8",
+        "--body-dims",
+        "6",
+        "--out",
+        &model,
+    ]);
 
     // The same learned walk three ways: vertices, morph targets with the garment's drawn vertices, and without.
     let (cache, morphs, plain) = (at("lean.pc2"), at("lean.glb"), at("plain.glb"));
