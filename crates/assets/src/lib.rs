@@ -51,7 +51,7 @@ pub use fabric::Fabric;
 pub use fingerprint::{Fingerprint, Ink};
 pub use garment::{Garment, MaterialPart, Panel, Pin, PinTarget, RestSource, Seam};
 pub use humanoid::{Facing, Humanoid, Role};
-pub use motion::Motion;
+pub use motion::{Motion, other_side};
 pub use pace::Pace;
 pub use penetration::{Penetration, PosedBody};
 pub use provenance::{Conditions, Lineage, Provenance};

@@ -273,8 +273,8 @@ fn mirror_partners(skeleton: &Skeleton) -> Result<Vec<usize>> {
     )))
 }
 
-/// The names that a joint's counterpart may have.
-fn other_side(name: &str) -> Vec<String> {
+/// The names that the counterpart of a joint on the other side of the body may have; none where the name tells of no side.
+pub fn other_side(name: &str) -> Vec<String> {
     let mut names = Vec::new();
     for (left, right) in [("Left", "Right"), ("left", "right"), ("LEFT", "RIGHT")] {
         for (from, to) in [(left, right), (right, left)] {

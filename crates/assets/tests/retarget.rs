@@ -294,3 +294,26 @@ fn what_is_no_human_is_refused_with_what_is_missing() {
     let error = retarget(&legless, &PLAIN.body(), &plain()).unwrap_err().to_string();
     assert!(error.contains("LeftUpperLeg"), "{error}");
 }
+
+#[test]
+fn the_range_of_motion_is_carried_to_another_skeleton() {
+    use toile_assets::builtin;
+    let mannequin = builtin::body("mannequin:female").unwrap();
+    // Shorter shins, five joints of spine, arms that hang, facing sideways at rest.
+    let other = Figure { thigh: 0.46, shin: 0.36, spine: 5, arms_down: 0.8, facing: 0.7 };
+    for clip in ["walk-fast-turn-left", "sit-down", "kick-side-right", "jumps-turning-left", "free-dancing"] {
+        let source = builtin::motion(&format!("training/{clip}"), &mannequin.skeleton).unwrap();
+        let (carried, report) = retarget(&source, &other.body(), &RetargetSettings::default()).unwrap();
+        assert_eq!((carried.len(), carried.fps), (source.len(), source.fps), "{clip}");
+        assert!(report.foot_slide_cm < 2.0, "{clip}: feet slide by {} cm", report.foot_slide_cm);
+        for f in (0..source.len()).step_by(40) {
+            for (from, to) in
+                [(Role::LeftUpperLeg, Role::LeftLowerLeg), (Role::RightUpperLeg, Role::RightLowerLeg)]
+            {
+                let (a, b) = (direction(&source, f, from, to), direction(&carried, f, from, to));
+                let apart = a.angle_between(b).to_degrees();
+                assert!(apart < 25.0, "{clip}, frame {f}: {from:?} is {apart}° off");
+            }
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! `toile`: clothing animation from the command line.
 
+mod advise;
 mod animate;
 mod ask;
 mod compare;

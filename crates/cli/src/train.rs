@@ -1,5 +1,6 @@
 //! `toile train`: from takes to a model.
 
+use crate::advise;
 use crate::ask::{self, BadRequest};
 use crate::output::{self, Overwrite};
 use anyhow::Result;
@@ -12,7 +13,8 @@ use toile_learn::{LeftOut, Settings, TakeFiles, Training};
 #[derive(Parser)]
 #[command(after_help = "Examples:\n  \
     toile train out/takes --out dress.toile\n  \
-    toile train out/takes --body hero.glb --model b --cloth-dims 32 --out cape.toile")]
+    toile train out/takes --body hero.glb --model b --cloth-dims 32 --out cape.toile\n  \
+    toile train out/takes --advise dance.bvh")]
 pub struct Args {
     /// Folder of takes, or take files
     #[arg(required = true)]
@@ -60,9 +62,13 @@ pub struct Args {
     /// Use every take so many times: what training costs at a larger size
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     repeat: u16,
+    /// Train nothing: say which poses and speeds of these motions (files, folders, built-in names) the takes lack, and
+    /// which clips would add them; motions may stand for takes that are yet to be made
+    #[arg(long, num_args = 1..)]
+    advise: Vec<String>,
     /// Where to write the model
-    #[arg(long)]
-    out: PathBuf,
+    #[arg(long, required_unless_present = "advise")]
+    out: Option<PathBuf>,
     #[command(flatten)]
     overwrite: Overwrite,
     /// One JSON object on standard output
@@ -79,7 +85,11 @@ enum Kind {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    args.overwrite.check(&args.out, output::named([args.body.as_str()], &args.takes))?;
+    let out = match &args.out {
+        Some(out) if args.advise.is_empty() => out,
+        _ => return advise::run(&args.takes, &args.advise, &args.body, args.json),
+    };
+    args.overwrite.check(out, output::named([args.body.as_str()], &args.takes))?;
     let body = ask::body(&args.body, None)?;
     let files = take_files(&args.takes)?;
     let (TakeFiles(files), left_out) =
@@ -105,11 +115,11 @@ pub fn run(args: &Args) -> Result<()> {
         ..Settings::default()
     };
     let training = toile_learn::train(&body, &takes, &settings).map_err(bad_takes)?;
-    training.model.write(&args.out)?;
+    training.model.write(out)?;
     for remark in &training.remarks {
         eprintln!("{remark}");
     }
-    let mut value = json(&args.out, &training);
+    let mut value = json(out, &training);
     let told: Vec<_> = left_out
         .iter()
         .map(|l| serde_json::json!({"file": l.path, "clip": l.clip, "faults": l.faults}))
@@ -121,7 +131,7 @@ pub fn run(args: &Args) -> Result<()> {
     if args.json {
         println!("{value}")
     } else {
-        let mut text = text(&args.out, &training);
+        let mut text = text(out, &training);
         if let Cost { cpu_secs: Some(secs), peak_mb: Some(mb) } = cost {
             text.push_str(&format!("  {secs:.1} s of processor time, at most {mb:.0} MB of memory\n"));
         }

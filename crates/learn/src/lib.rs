@@ -20,6 +20,7 @@ mod bound;
 mod certify;
 mod cloth_space;
 mod correction;
+pub mod coverage;
 mod evaluate;
 mod fit;
 mod hidden;

@@ -5,6 +5,7 @@
 
 mod calisthenics;
 mod choreography;
+mod extremes;
 mod feet;
 mod figure;
 mod gait;
@@ -17,7 +18,7 @@ mod walk;
 
 use super::{Entry, unknown};
 use crate::{Error, Motion, Result, Skeleton};
-use figure::Figure;
+use figure::{Figure, Plan};
 
 /// The motions there are.
 pub fn list() -> Vec<Entry> {
@@ -45,31 +46,43 @@ pub fn list() -> Vec<Entry> {
 
 /// Sets of motions: a name that stands for all of a set's clips, which are called `set/clip`.
 pub fn sets() -> Vec<Entry> {
-    [(
-        "training",
-        "ten minutes of range of motion to learn from: gaits, turns, exercises, kicks, jumps, free movement",
-    )]
+    [
+        (
+            "training",
+            "ten minutes of range of motion to learn from: gaits, turns, exercises, kicks, jumps, free movement",
+        ),
+        ("extremes", "fifteen clips to judge by: larger and faster movements, bow, squat, kicks, spins, jumps"),
+    ]
     .map(|(name, about)| Entry { kind: "motion set", name, about })
     .into()
 }
 
 /// The clips of a set, or `None` where no set has the name.
 pub fn set(name: &str) -> Option<Vec<String>> {
-    match name {
-        "training" => Some(training::clips().map(|(clip, _)| format!("training/{clip}")).collect()),
-        _ => None,
-    }
+    let clips: Vec<&str> = match name {
+        "training" => training::clips().map(|(clip, _)| *clip).collect(),
+        "extremes" => extremes::NAMES.into(),
+        _ => return None,
+    };
+    Some(clips.into_iter().map(|clip| format!("{name}/{clip}")).collect())
 }
 
 /// A motion by name, for the mannequin's skeleton.
 pub fn motion(name: &str, skeleton: &Skeleton) -> Result<Motion> {
     let figure = Figure::of(skeleton)?;
-    if let Some((set, clip)) = name.split_once('/') {
-        let plan = match set {
-            "training" => training::clips().find(|(name, _)| *name == clip).map(|(_, plan)| plan(&figure)),
-            _ => None,
-        };
-        return figure.motion(name, &plan.ok_or_else(|| unknown("motion", name))?);
+    match name.split_once('/') {
+        Some(("extremes", clip)) => {
+            extremes::motion(&figure, clip).unwrap_or_else(|| Err(unknown("motion", name)))
+        }
+        _ => figure.motion(name, &named(&figure, name)?),
+    }
+}
+
+/// The plan of a motion, or of a clip to learn from, by name.
+fn named(figure: &Figure, name: &str) -> Result<Plan> {
+    if let Some(("training", clip)) = name.split_once('/') {
+        let found = training::clips().find(|(name, _)| *name == clip);
+        return found.map(|(_, plan)| plan(figure)).ok_or_else(|| unknown("motion", name));
     }
     let (family, value) = match name.split_once(':') {
         Some((family, value)) => (family, Some(value)),
@@ -85,31 +98,30 @@ pub fn motion(name: &str, skeleton: &Skeleton) -> Result<Motion> {
         }
     };
     let angle = |default: f64| number(default, -360.0, 360.0, "degrees").map(f64::to_radians);
-    let plan = match family {
-        "stand" if value.is_none() => stop::stand(&figure, 3.0),
-        "walk" => walk::steady(&figure, number(1.3, 0.5, 2.1, "m/s")?, 0.0, 5.0),
-        "run" => walk::steady(&figure, number(3.0, 2.2, 4.5, "m/s")?, 1.0, 4.0),
-        "walk-run" => walk::into_run(&figure, number(3.0, 2.2, 4.5, "m/s")?),
+    Ok(match family {
+        "stand" if value.is_none() => stop::stand(figure, 3.0),
+        "walk" => walk::steady(figure, number(1.3, 0.5, 2.1, "m/s")?, 0.0, 5.0),
+        "run" => walk::steady(figure, number(3.0, 2.2, 4.5, "m/s")?, 1.0, 4.0),
+        "walk-run" => walk::into_run(figure, number(3.0, 2.2, 4.5, "m/s")?),
         "turn" => {
             let angle = angle(90.0)?;
-            walk::turning(&figure, 1.1, 0.0, angle, 3.0 + angle.abs().to_degrees() / 75.0)
+            walk::turning(figure, 1.1, 0.0, angle, 3.0 + angle.abs().to_degrees() / 75.0)
         }
-        "walk-stop" => stop::stopping(&figure, number(1.3, 0.6, 2.0, "m/s")?, 0.0, 0.0, 2.5, 0.0),
-        "run-stop" => stop::stopping(&figure, number(3.0, 2.2, 4.0, "m/s")?, 1.0, 0.0, 1.8, 0.0),
+        "walk-stop" => stop::stopping(figure, number(1.3, 0.6, 2.0, "m/s")?, 0.0, 0.0, 2.5, 0.0),
+        "run-stop" => stop::stopping(figure, number(3.0, 2.2, 4.0, "m/s")?, 1.0, 0.0, 1.8, 0.0),
         "walk-turn-stop" => {
             let angle = angle(90.0)?;
             let moving = 2.2 + angle.abs().to_degrees() / 75.0;
-            stop::stopping(&figure, 1.2, 0.0, angle, moving, 0.0)
+            stop::stopping(figure, 1.2, 0.0, angle, moving, 0.0)
         }
         "walk-stop-twist" => {
             let twist = number(45.0, -70.0, 70.0, "degrees")?.to_radians();
-            stop::stopping_and_twisting(&figure, 1.2, twist)
+            stop::stopping_and_twisting(figure, 1.2, twist)
         }
-        "jump" => jump::jump(&figure, number(0.25, 0.05, 0.35, "metres")?),
-        _ => match calisthenics::exercise(&figure, family) {
+        "jump" => jump::jump(figure, number(0.25, 0.05, 0.35, "metres")?),
+        _ => match calisthenics::exercise(figure, family) {
             Some(plan) if value.is_none() => plan,
             _ => return Err(unknown("motion", name)),
         },
-    };
-    figure.motion(name, &plan)
+    })
 }

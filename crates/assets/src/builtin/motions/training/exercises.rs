@@ -6,7 +6,6 @@ use crate::builtin::motions::figure::{Extra, Figure, Plan};
 use glam::DVec3;
 
 pub(super) const CLIPS: &[Clip] = &[
-    ("bow", |f| bows(f, 8.0, &[(0.5, 3.3, 35.0, 14.0), (3.8, 7.5, 65.0, 30.0)])),
     ("bow-deep", |f| bows(f, 8.0, &[(0.5, 5.0, 105.0, 55.0), (5.2, 7.6, 50.0, 25.0)])),
     ("bow-quick", |f| {
         bows(f, 7.0, &[(0.4, 2.2, 55.0, 25.0), (2.5, 4.3, 75.0, 35.0), (4.6, 6.6, 40.0, 10.0)])
@@ -17,24 +16,6 @@ pub(super) const CLIPS: &[Clip] = &[
         plan.add(|e| &mut e.twist, held(4.1, 7.4, 1.1, d(-40.0)));
         plan
     }),
-    ("lean-back", |f| {
-        let mut plan = Plan::standing(f, 6.5);
-        for (from, to, most) in [(0.4, 3.0, 18.0), (3.2, 6.2, 28.0)] {
-            plan.add(|e| &mut e.bend, held(from, to, 1.0, d(-most)));
-            plan.add(|e| &mut e.pelvis_tilt, held(from, to, 1.0, d(-0.45 * most)));
-            plan.add(|e| &mut e.forward, held(from, to, 1.0, 0.002 * most));
-            plan.add(|e| &mut e.rise, held(from, to, 1.0, -0.001 * most));
-        }
-        plan
-    }),
-    ("bend-sideways", |f| {
-        let mut plan = Plan::standing(f, 8.0);
-        plan.add(|e| &mut e.side_bend, rocking(0.4, 7.8, 3.4, 0.0, d(38.0)));
-        plan.add(|e| &mut e.pelvis_list, rocking(0.4, 7.8, 3.4, 0.0, d(-7.0)));
-        plan.add(|e| &mut e.aside, rocking(0.4, 7.8, 3.4, 0.0, -0.05));
-        plan.add(|e| &mut e.arms_out, held(0.2, 7.8, 1.0, d(35.0)));
-        plan
-    }),
     ("trunk-circles", |f| {
         let mut plan = Plan::standing(f, 9.0);
         plan.add(|e| &mut e.bend, rocking(0.3, 8.7, 2.8, 0.25, d(32.0)));
@@ -42,16 +23,6 @@ pub(super) const CLIPS: &[Clip] = &[
         plan.add(|e| &mut e.side_bend, rocking(0.3, 8.7, 2.8, 0.0, d(30.0)));
         plan.add(|e| &mut e.pelvis_tilt, rocking(0.3, 8.7, 2.8, 0.25, d(14.0)));
         plan.add(|e| &mut e.arms_out, held(0.2, 8.8, 1.0, d(25.0)));
-        plan
-    }),
-    ("hip-circles", |f| {
-        let mut plan = Plan::standing(f, 8.0);
-        plan.add(|e| &mut e.aside, rocking(0.3, 7.8, 1.8, 0.0, 0.10));
-        plan.add(|e| &mut e.forward, rocking(0.3, 7.8, 1.8, 0.25, 0.08));
-        plan.add(|e| &mut e.pelvis_list, rocking(0.3, 7.8, 1.8, 0.0, d(9.0)));
-        plan.add(|e| &mut e.pelvis_tilt, rocking(0.3, 7.8, 1.8, 0.25, d(-10.0)));
-        plan.add(|e| &mut e.rise, held(0.2, 7.9, 0.8, -0.05));
-        plan.add(|e| &mut e.arms_out, held(0.2, 7.8, 1.0, d(30.0)));
         plan
     }),
     ("hips-shaking", |f| {
@@ -64,17 +35,7 @@ pub(super) const CLIPS: &[Clip] = &[
         plan
     }),
     ("twists", |f| twists(f, 8.0, 3.0, 50.0)),
-    ("twists-fast", |f| twists(f, 6.0, 1.2, 38.0)),
-    ("squats", |f| squats(f, 8.0, &[(0.4, 3.0, 0.30), (3.2, 5.2, 0.34), (5.4, 7.6, 0.38)], 0.0)),
     ("squat-deep", |f| squats(f, 8.0, &[(0.5, 4.2, 0.48), (4.5, 7.6, 0.54)], 0.0)),
-    ("squats-quick", |f| squats(f, 6.0, &[(0.3, 1.7, 0.22), (1.7, 3.1, 0.28), (3.1, 5.4, 0.36)], 0.0)),
-    ("squat-twist", |f| {
-        let mut plan = squats(f, 8.0, &[(0.4, 7.5, 0.32)], 0.0);
-        plan.add(|e| &mut e.twist, rocking(1.4, 6.8, 2.5, 0.0, d(40.0)));
-        plan
-    }),
-    ("plie", |f| squats(f, 8.0, &[(1.4, 4.0, 0.25), (4.0, 6.6, 0.33)], 0.26)),
-    ("lunge-left", |f| lunges(f, 0)),
     ("lunge-right", |f| lunges(f, 1)),
     ("lunge-sideways", |f| {
         let mut plan = Plan::standing(f, 9.0);
@@ -102,7 +63,6 @@ pub(super) const CLIPS: &[Clip] = &[
         plan
     }),
     ("sit-down", |f| sits(f, false)),
-    ("sit-fidgeting", |f| sits(f, true)),
     ("arm-circles", |f| {
         let mut plan = Plan::standing(f, 7.0);
         plan.add(|e| &mut e.arms_forward, passing(0.3, 3.6, d(360.0)));
@@ -119,26 +79,6 @@ pub(super) const CLIPS: &[Clip] = &[
         plan.add(|e| &mut e.side_bend, held(4.0, 5.8, 0.8, d(-28.0)));
         plan.add(|e| &mut e.arm_out[1], held(5.6, 7.8, 0.9, d(130.0)));
         plan.add(|e| &mut e.side_bend, held(5.8, 7.7, 0.8, d(28.0)));
-        plan
-    }),
-    ("arms-raised-forward", |f| {
-        let mut plan = Plan::standing(f, 7.0);
-        plan.add(|e| &mut e.arms_forward, held(0.3, 3.4, 1.1, d(165.0)));
-        plan.add(|e| &mut e.arm_forward[0], held(3.4, 5.2, 0.7, d(90.0)));
-        plan.add(|e| &mut e.arm_forward[1], held(4.9, 6.8, 0.7, d(110.0)));
-        plan.add(|e| &mut e.twist, held(3.4, 5.2, 0.7, d(-18.0)));
-        plan.add(|e| &mut e.twist, held(4.9, 6.8, 0.7, d(18.0)));
-        plan.add(|e| &mut e.elbows, held(4.0, 6.4, 0.8, d(60.0)));
-        plan
-    }),
-    ("arms-swinging", |f| {
-        let mut plan = Plan::standing(f, 7.0);
-        for (k, side) in [1.0, -1.0].into_iter().enumerate() {
-            plan.add(|e| &mut e.arm_forward[k], rocking(0.3, 6.7, 1.5, 0.0, d(55.0 * side)));
-        }
-        plan.add(|e| &mut e.arms_out, held(0.0, 7.0, 0.6, d(12.0)));
-        plan.add(|e| &mut e.twist, rocking(0.3, 6.7, 1.5, 0.0, d(-22.0)));
-        plan.add(|e| &mut e.rise, held(0.3, 6.7, 1.0, -0.04));
         plan
     }),
 ];

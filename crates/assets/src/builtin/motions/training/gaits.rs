@@ -7,12 +7,7 @@ use crate::builtin::motions::path::{Route, ramp};
 use crate::builtin::motions::stop::{going_and_stopping, stopping, stopping_and_twisting};
 
 pub(super) const CLIPS: &[Clip] = &[
-    ("stroll", |f| straight(f, 7.0, 0.6, 0.0)),
-    ("walk-slow", |f| straight(f, 7.0, 0.9, 0.0)),
     ("walk", |f| straight(f, 6.0, 1.3, 0.0)),
-    ("walk-brisk", |f| straight(f, 6.0, 1.65, 0.0)),
-    ("walk-fast", |f| straight(f, 5.0, 2.0, 0.0)),
-    ("jog", |f| straight(f, 5.0, 2.4, 1.0)),
     ("run", |f| straight(f, 5.0, 3.1, 1.0)),
     ("run-fast", |f| straight(f, 5.0, 4.0, 1.0)),
     ("sprint", |f| straight(f, 4.5, 5.0, 1.0)),
@@ -27,19 +22,12 @@ pub(super) const CLIPS: &[Clip] = &[
     }),
     // Backwards and sideways.
     ("backwards", |f| go(f, 6.0, |_| [-0.8, 0.0], |_| 0.0, |_| 0.0)),
-    ("backwards-fast", |f| go(f, 5.0, |_| [-1.3, 0.0], |_| 0.0, |_| 0.0)),
-    ("backwards-turn-left", |f| {
-        go(f, 7.0, |_| [-0.7, 0.0], |t| d(45.0) * ramp(t) * ramp((6.5 - t) / 1.5), |_| 0.0)
-    }),
     ("sideways-left", |f| sidle(f, 6.0, |_| [0.0, 0.55])),
     ("sideways-right", |f| sidle(f, 6.0, |_| [0.0, -0.55])),
-    ("sideways-fast-left-right", |f| sidle(f, 8.0, |t| [0.0, 0.85 - 1.7 * ramp((t - 3.0) / 1.8)])),
     ("diagonal", |f| go(f, 8.0, |t| [0.8, 0.5 - ramp((t - 3.0) / 2.0)], |_| 0.0, |_| 0.0)),
     ("navigate", |f| sidle(f, 12.0, |t| around(t / 6.0, 0.9))),
     ("navigate-back", |f| sidle(f, 12.0, |t| around(-t / 6.0, 0.7))),
     // Turns.
-    ("walk-turn-left", |f| turns(f, 7.0, 1.1, 0.0, 90.0)),
-    ("walk-turn-right", |f| turns(f, 7.0, 1.1, 0.0, -90.0)),
     ("walk-fast-turn-left", |f| turns(f, 6.0, 1.7, 0.0, 70.0)),
     ("walk-fast-turn-right", |f| turns(f, 6.0, 1.7, 0.0, -70.0)),
     ("walk-sharp-turns", |f| {
@@ -51,8 +39,6 @@ pub(super) const CLIPS: &[Clip] = &[
             |_| 0.0,
         )
     }),
-    ("walk-circle-left", |f| go(f, 7.0, |_| [0.9, 0.0], |_| d(75.0), |_| 0.0)),
-    ("walk-circle-right", |f| go(f, 7.0, |_| [0.9, 0.0], |_| d(-75.0), |_| 0.0)),
     ("walk-slalom", |f| go(f, 8.0, |_| [1.3, 0.0], |t| d(70.0) * (1.9 * t).sin(), |_| 0.0)),
     ("walk-turn-around-left", |f| {
         go(
@@ -74,11 +60,7 @@ pub(super) const CLIPS: &[Clip] = &[
     }),
     ("jog-turn-left", |f| turns(f, 6.0, 2.4, 1.0, 100.0)),
     ("jog-turn-right", |f| turns(f, 6.0, 2.4, 1.0, -100.0)),
-    ("run-circle-left", |f| go(f, 6.0, |_| [2.6, 0.0], |_| d(65.0), |_| 1.0)),
-    ("run-circle-right", |f| go(f, 6.0, |_| [2.6, 0.0], |_| d(-65.0), |_| 1.0)),
     ("run-slalom", |f| go(f, 7.0, |_| [3.0, 0.0], |t| d(75.0) * (2.2 * t).sin(), |_| 1.0)),
-    ("turn-in-place-left", |f| in_place(f, 7.0, d(75.0))),
-    ("turn-in-place-right", |f| in_place(f, 7.0, d(-75.0))),
     ("turn-in-place-fast", |f| {
         route(
             f,
@@ -93,16 +75,13 @@ pub(super) const CLIPS: &[Clip] = &[
     ("walk-spinning-right", |f| spinning(f, -1.0)),
     // Starts and stops.
     ("walk-start-stop", |f| going_and_stopping(f, 1.3, 0.0, 0.0, 3.6)),
-    ("walk-slow-start-stop", |f| going_and_stopping(f, 0.9, 0.0, 0.0, 3.6)),
     ("walk-start-turn-stop", |f| going_and_stopping(f, 1.2, 0.0, d(90.0), 5.0)),
     ("walk-start-turn-right-stop", |f| going_and_stopping(f, 1.2, 0.0, d(-90.0), 5.0)),
-    ("walk-fast-stop", |f| going_and_stopping(f, 1.8, 0.0, 0.0, 3.4)),
     ("jog-start-stop", |f| going_and_stopping(f, 2.4, 1.0, 0.0, 3.4)),
     ("run-stop", |f| stopping(f, 3.4, 1.0, 0.0, 2.4, 0.0)),
     ("walk-stop-twist", |f| stopping_and_twisting(f, 1.2, d(45.0))),
     // Manners.
     ("walk-crouched", |f| manner(f, 7.0, 0.8, &[0.0, 0.0, 0.0], -0.13, 28.0)),
-    ("walk-crouched-low", |f| manner(f, 7.0, 0.6, &[0.0, 10.0, 0.0], -0.26, 45.0)),
     ("run-ducking", |f| {
         let mut plan = straight(f, 7.0, 2.6, 1.0);
         for (from, to) in [(1.0, 2.6), (3.6, 5.8)] {
@@ -114,9 +93,7 @@ pub(super) const CLIPS: &[Clip] = &[
         plan
     }),
     ("walk-swaying", |f| manner(f, 8.0, 0.7, &[14.0, 9.0, 0.0], -0.02, 2.0)),
-    ("walk-graceful", |f| manner(f, 7.0, 1.2, &[10.0, 5.0, 0.0], -0.01, -4.0)),
     ("walk-stooped", |f| manner(f, 7.0, 0.7, &[0.0, 4.0, 8.0], -0.05, 35.0)),
-    ("walk-leaning-back", |f| manner(f, 6.0, 0.9, &[4.0, 3.0, 0.0], -0.04, -16.0)),
     ("walk-twisting", |f| {
         let mut plan = straight(f, 8.0, 0.9, 0.0);
         plan.add(|e| &mut e.twist, rocking(0.0, 8.0, 2.7, 0.0, d(40.0)));
@@ -170,12 +147,6 @@ fn turns(figure: &Figure, duration: f64, speed: f64, running: f64, degrees: f64)
     let turn = |from: f64, to: f64| passing_speed(from * duration, to * duration, d(degrees));
     let (first, second) = (turn(0.1, 0.42), turn(0.55, 0.9));
     go(figure, duration, |_| [speed, 0.0], |t| first(t) + second(t), |_| running)
-}
-
-/// Steps on the spot while turning.
-fn in_place(figure: &Figure, duration: f64, rate: f64) -> Plan {
-    let turning = held(0.3, duration - 0.5, 1.0, rate);
-    route(figure, duration, &|_| [0.0; 2], &turning, &|_| 0.0, &|_| 2.4)
 }
 
 /// Walks straight on while the body turns round and round.

@@ -1,7 +1,7 @@
 //! Legs off the ground: kicks, high knees, balances, spins on one foot.
 
 use super::Clip;
-use super::gaits::{route, straight};
+use super::gaits::route;
 use crate::builtin::motions::choreography::{Hold, d, held, passing_speed};
 use crate::builtin::motions::feet::Stance;
 use crate::builtin::motions::figure::{Extra, Figure, Plan};
@@ -15,10 +15,8 @@ pub(super) const CLIPS: &[Clip] = &[
     ("kick-front-right", |f| kicks(f, 1, &FRONT)),
     ("kick-side-left", |f| kicks(f, 0, &SIDE)),
     ("kick-side-right", |f| kicks(f, 1, &SIDE)),
-    ("kick-back-left", |f| kicks(f, 0, &BACK)),
     ("kick-back-right", |f| kicks(f, 1, &BACK)),
     ("leg-swings-left", |f| leg_swings(f, 0)),
-    ("leg-swings-right", |f| leg_swings(f, 1)),
     ("balance-arabesque", |f| {
         let mut plan = Plan::standing(f, 8.0);
         for (k, from) in [(0, 0.6), (1, 4.3)] {
@@ -40,36 +38,13 @@ pub(super) const CLIPS: &[Clip] = &[
     ("high-knees", |f| {
         march(f, 7.0, 2.6, Hold { flex: d(85.0), out: d(4.0), turn: 0.0, knee: d(95.0), point: d(20.0) })
     }),
-    ("high-knees-running", |f| {
-        let mut plan = straight(f, 5.0, 2.0, 1.0);
-        plan.hold_swings(
-            Hold { flex: d(92.0), out: d(3.0), turn: 0.0, knee: d(105.0), point: d(10.0) },
-            0.85,
-        );
-        plan
-    }),
-    ("heels-to-seat", |f| {
-        let mut plan = straight(f, 5.0, 1.8, 1.0);
-        plan.hold_swings(Hold { flex: d(8.0), out: 0.0, turn: 0.0, knee: d(120.0), point: d(30.0) }, 0.85);
-        plan
-    }),
-    ("march-stiff", |f| {
-        let mut plan = route(f, 6.0, &|_| [0.8, 0.0], &|_| 0.0, &|_| 0.0, &|_| 1.0);
-        plan.hold_swings(Hold { flex: d(62.0), out: d(2.0), turn: 0.0, knee: d(8.0), point: d(25.0) }, 0.9);
-        plan
-    }),
     ("march-knees-out", |f| {
         march(f, 7.0, 2.2, Hold { flex: d(60.0), out: d(35.0), turn: d(30.0), knee: d(95.0), point: d(30.0) })
-    }),
-    ("march-legs-aside", |f| {
-        march(f, 7.0, 2.0, Hold { flex: d(8.0), out: d(42.0), turn: d(5.0), knee: d(8.0), point: d(30.0) })
     }),
     ("march-legs-back", |f| {
         march(f, 7.0, 2.0, Hold { flex: d(-30.0), out: d(6.0), turn: d(8.0), knee: d(25.0), point: d(35.0) })
     }),
-    ("pirouette-left", |f| pirouette(f, 1, 360.0, 1.5)),
     ("pirouette-right", |f| pirouette(f, 0, -360.0, 1.5)),
-    ("pirouette-fast", |f| pirouette(f, 1, 360.0, 0.95)),
     ("roundhouse-left", |f| roundhouse(f, 0)),
     ("roundhouse-right", |f| roundhouse(f, 1)),
 ];
@@ -97,7 +72,7 @@ pub(in crate::builtin::motions) const FRONT: Kick = Kick {
     bend: deg(-6.0),
     side: 0.0,
 };
-const SIDE: Kick = Kick {
+pub(in crate::builtin::motions) const SIDE: Kick = Kick {
     hold: Hold { flex: deg(12.0), out: deg(62.0), turn: deg(-12.0), knee: deg(10.0), point: deg(5.0) },
     drawn: deg(90.0),
     tilt: deg(4.0),

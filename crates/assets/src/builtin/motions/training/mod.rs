@@ -8,6 +8,8 @@ mod jumps;
 mod kicks;
 
 use super::figure::{Figure, Plan};
+pub(super) use jumps::{Jump, jumps};
+pub(super) use kicks::{FRONT, SIDE, one_kick, pirouette};
 
 /// A clip's name within the set, and how it is planned.
 pub(super) type Clip = (&'static str, fn(&Figure) -> Plan);

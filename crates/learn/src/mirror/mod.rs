@@ -1,41 +1,39 @@
-//! Every take a second time, mirrored left to right: twice the motion for nothing, where body and garment are their own
-//! mirror images.
+//! Every take a second time, mirrored left to right: twice the motion for nothing, where body and garment are nearly enough
+//! their own mirror images.
 //!
-//! With `S = diag(−1, 1, 1)` a mirrored bone is `S B_{j′} S`, `j′` the joint on the other side; a mirrored garment vertex is
-//! `S` times the point of the surface that lies across from it, so that the two halves need not be meshed alike; the root's
-//! sideways position and its heading change sign. The laws of motion know no left and right, wind does.
+//! With `S = diag(−1, 1, 1)` and `F` the reflection in the plane that the bound body is symmetric about, a mirrored bone is
+//! `S B_{j′} F`, `j′` the joint on the other side; a mirrored garment vertex is `S` times the point of the surface that lies
+//! across from it, so that the two halves need not be meshed alike; the root's sideways position and its heading change
+//! sign. The laws of motion know no left and right, wind does.
+
+mod joints;
+mod surfaces;
 
 use crate::Error;
 use crate::source::{Head, TakeSource};
 use glam::{Affine3A, Mat3A, Vec3, Vec3A};
 use std::borrow::Cow;
-use toile_assets::{Body, RootFrame, Take, TriangleTree};
-
-/// How far a mirrored point of the body may be from its surface, m: less than cloth is thick plus its gap.
-const BODY_TOLERANCE_M: f32 = 0.004;
-/// The same of the draped garment as a share of its size: at the farthest, and on average. No drape is quite even.
-const GARMENT_TOLERANCE: [f32; 2] = [0.05, 0.005];
-/// How far a joint may be from the mirror image of its partner, m.
-const JOINT_TOLERANCE_M: f32 = 0.005;
-/// Difference of skinning weights across the body, at most.
-const WEIGHT_TOLERANCE: f32 = 0.1;
-/// Vertices of the body that are looked at, evenly thinned.
-const LOOKS: usize = 1500;
+use toile_assets::{Body, RootFrame, Take};
 
 /// What lies across from what.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Mirror {
+    /// Per joint the one whose movement it has in the mirror.
     joints: Vec<usize>,
+    /// Where the plane of the bound body is, m along X.
+    plane_x: f32,
     /// Per garment vertex three vertices across and their weights.
     across: Vec<([u32; 3], [f32; 3])>,
 }
 
-fn flip(p: Vec3) -> Vec3 {
-    Vec3::new(-p.x, p.y, p.z)
+/// The reflection in the plane at `plane_x`.
+fn flip(p: Vec3, plane_x: f32) -> Vec3 {
+    Vec3::new(2.0 * plane_x - p.x, p.y, p.z)
 }
 
 impl Mirror {
-    /// Looks whether body and draped garment are their own mirror images; says why not where they are not.
+    /// Looks whether body and draped garment are their own mirror images where the garment hangs; says why not where they
+    /// are not.
     pub fn find(body: &Body, take: &Take) -> Result<Self, String> {
         if take.provenance.is_some_and(|p| p.conditions.wind != [0.0; 3]) {
             return Err("there is wind".into());
@@ -43,43 +41,24 @@ impl Mirror {
         if take.draped.len() != take.vertices {
             return Err("the takes do not hold the draped garment".into());
         }
-        let joints = joints_across(body)?;
-        check_body(body, &joints)?;
-        let tree = TriangleTree::new(&take.draped, &take.triangles);
-        let (lo, hi) = take
-            .draped
-            .iter()
-            .fold((Vec3::INFINITY, Vec3::NEG_INFINITY), |(lo, hi), p| (lo.min(*p), hi.max(*p)));
-        let size = (hi - lo).length();
-        let (mut farthest, mut sum) = (0.0f32, 0.0f32);
-        let mut across = Vec::with_capacity(take.vertices);
-        for p in &take.draped {
-            let found = tree.closest(flip(*p)).ok_or("the garment has no triangles")?;
-            farthest = farthest.max(found.distance_m);
-            sum += found.distance_m;
-            across.push((take.triangles[found.triangle as usize], found.barycentric));
-        }
-        let mean = sum / take.vertices.max(1) as f32;
-        if !(farthest <= GARMENT_TOLERANCE[0] * size && mean <= GARMENT_TOLERANCE[1] * size) {
-            return Err(format!(
-                "the garment is not its own mirror image (up to {:.1} cm apart, {:.2} cm on average)",
-                100.0 * farthest,
-                100.0 * mean
-            ));
-        }
-        Ok(Self { joints, across })
+        let worn = surfaces::hung_on(body, take)?;
+        let pairs = joints::pair(body, &worn)?;
+        surfaces::check_body(body, &worn, &pairs)?;
+        let across = surfaces::garment_across(take, pairs.plane_x)?;
+        Ok(Self { joints: pairs.partner, plane_x: pairs.plane_x, across })
     }
 
     /// The take as a mirror shows it.
     pub fn take(&self, take: &Take) -> Take {
         let mut out = take.clone();
         let s = Vec3A::new(-1.0, 1.0, 1.0);
+        let shift = Vec3A::new(2.0 * self.plane_x, 0.0, 0.0);
         for f in 0..take.len() {
             let frame = take.frame(f);
             let to = &mut out.positions[f * take.vertices..(f + 1) * take.vertices];
             for (p, (corners, weights)) in to.iter_mut().zip(&self.across) {
                 let at = |k: usize| frame[corners[k] as usize] * weights[k];
-                *p = flip(at(0) + at(1) + at(2));
+                *p = flip(at(0) + at(1) + at(2), 0.0);
             }
             let bones = take.frame_bones(f);
             for (j, &partner) in self.joints.iter().enumerate() {
@@ -90,7 +69,7 @@ impl Mirror {
                         b.matrix3.y_axis * s,
                         b.matrix3.z_axis * s,
                     ),
-                    translation: b.translation * s,
+                    translation: (b.matrix3 * shift + b.translation) * s,
                 };
             }
             let RootFrame { position, heading } = take.roots[f];
@@ -130,56 +109,6 @@ impl<S: TakeSource + ?Sized> TakeSource for WithMirrored<'_, S> {
             _ => self.source.take(index),
         }
     }
-}
-
-/// The joint on the other side of each, by where they were bound. Parents come first, so of joints in one place the one
-/// whose parent fits is taken.
-fn joints_across(body: &Body) -> Result<Vec<usize>, String> {
-    let at: Vec<Vec3> = body.joint_from_bind.iter().map(|m| m.inverse().translation.into()).collect();
-    let parent = |j: usize| body.skeleton.joints[j].parent;
-    let mut across: Vec<usize> = Vec::with_capacity(at.len());
-    for j in 0..at.len() {
-        let fits = |k: &usize| {
-            let near = at[*k].distance(flip(at[j])) <= JOINT_TOLERANCE_M;
-            near && parent(*k) == parent(j).map(|p| across[p])
-        };
-        // Where a joint of the middle is alone it is its own partner; twins in one place keep their order.
-        let partner = (0..at.len()).filter(fits).min_by(|a, b| {
-            let apart = |k: usize| (at[k].distance(flip(at[j])), k.abs_diff(j));
-            let ((da, ia), (db, ib)) = (apart(*a), apart(*b));
-            da.total_cmp(&db).then(ia.cmp(&ib))
-        });
-        across.push(partner.ok_or_else(|| {
-            format!("joint `{}` of the body has none across from it", body.skeleton.joints[j].name)
-        })?);
-    }
-    match (0..at.len()).find(|&j| across[across[j]] != j) {
-        Some(j) => Err(format!("joint `{}` of the body has no clear partner", body.skeleton.joints[j].name)),
-        None => Ok(across),
-    }
-}
-
-/// Whether the body's surface and weights are the same on both sides.
-fn check_body(body: &Body, across: &[usize]) -> Result<(), String> {
-    let tree = TriangleTree::new(&body.mesh.positions, &body.mesh.triangles);
-    let stride = body.mesh.positions.len().div_ceil(LOOKS).max(1);
-    for (v, p) in body.mesh.positions.iter().enumerate().step_by(stride) {
-        let found = tree.closest_within(flip(*p), BODY_TOLERANCE_M);
-        let Some(found) = found else {
-            return Err(format!("the body is not its own mirror image at vertex {v}"));
-        };
-        let mut weights = vec![0.0f32; across.len()];
-        for (corner, share) in body.mesh.triangles[found.triangle as usize].iter().zip(found.barycentric) {
-            body.skin.row(*corner as usize).for_each(|(j, w)| weights[j as usize] += share * w);
-        }
-        for (j, w) in body.skin.row(v) {
-            weights[across[j as usize]] -= w;
-        }
-        if weights.iter().any(|w| w.abs() > WEIGHT_TOLERANCE) {
-            return Err(format!("the body's weights differ from side to side at vertex {v}"));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -239,7 +168,12 @@ mod tests {
         let (ours, theirs) =
             (body.skinned_positions(take.frame_bones(0)), body.skinned_positions(seen.frame_bones(0)));
         for (v, across) in [(0, 1), (1, 0), (2, 3), (3, 2)] {
-            assert!(theirs[v].distance(flip(ours[across])) < 1e-6, "{v}: {} {}", theirs[v], ours[across]);
+            assert!(
+                theirs[v].distance(flip(ours[across], 0.0)) < 1e-6,
+                "{v}: {} {}",
+                theirs[v],
+                ours[across]
+            );
         }
         // The garment hung 5 cm to the wearer's left; now 5 cm to the right, in the mirrored root frame.
         let canonical = |t: &Take, v: usize| t.roots[0].canonical_from_world(t.frame(0)[v].as_dvec3());
@@ -275,5 +209,28 @@ mod tests {
         let mut bulge = body.clone();
         bulge.mesh.positions[2].z += 0.05;
         assert!(Mirror::find(&bulge, &take).is_err_and(|e| e.contains("vertex")));
+    }
+
+    #[test]
+    fn a_body_bound_beside_the_origin_is_mirrored_about_its_own_plane() {
+        let (mut body, mut take) = (symmetric_body(), take(&symmetric_body()));
+        let shift = Vec3::new(0.3, 0.0, 0.0);
+        body.mesh.positions.iter_mut().for_each(|p| *p += shift);
+        body.joint_from_bind.iter_mut().for_each(|m| *m *= Affine3A::from_translation(-shift));
+        take.draped.iter_mut().for_each(|p| *p += shift);
+        take.bones.iter_mut().for_each(|b| *b *= Affine3A::from_translation(-shift));
+        let mirror = Mirror::find(&body, &take).unwrap();
+        assert!((mirror.plane_x - 0.3).abs() < 1e-6);
+        let seen = mirror.take(&take);
+        let (ours, theirs) =
+            (body.skinned_positions(take.frame_bones(0)), body.skinned_positions(seen.frame_bones(0)));
+        for (v, across) in [(0, 1), (1, 0), (2, 3), (3, 2)] {
+            assert!(
+                theirs[v].distance(flip(ours[across], 0.0)) < 1e-6,
+                "{v}: {} {}",
+                theirs[v],
+                ours[across]
+            );
+        }
     }
 }
