@@ -87,9 +87,11 @@ impl Settings {
     }
 
     /// For garments on bodies. Without a strain limit a dress is stretched by 20 to 30 % beside the armholes of a walking body,
-    /// with 0.03 by less than 10 %, at the same cost.
+    /// with 0.03 by less than 10 %, at the same cost. Eight Newton iterations do at 240 steps a second: a dress needs two or
+    /// three, and a shirt in a run, whose sleeves never come to the end of it, moves by the same with eight as with forty in
+    /// half the time.
     pub fn worn() -> Self {
-        Self { strain_limit: Some(0.03), ..Self::default() }
+        Self { strain_limit: Some(0.03), max_newton: 8, ..Self::default() }
     }
 }
 
@@ -106,7 +108,7 @@ impl Default for Settings {
             carried_air: 0.8,
             air_density: 1.2,
             tolerance_m: 2e-5,
-            max_newton: 8,
+            max_newton: 40,
             retry_m: 0.015,
             linear_tolerance: 0.01,
             max_linear: 300,

@@ -56,6 +56,8 @@ impl Physics {
         }
         if let Some(rate) = self.rate {
             solver.max_step_secs = 1.0 / rate;
+            // Longer steps are harder to solve: friction is right only where they are solved.
+            solver.max_newton = (8.0 * 240.0 / rate).ceil().clamp(8.0, 40.0) as usize;
             if !RATES.contains(&rate) {
                 faults.push(format!("--rate {rate}: {} to {} substeps a second", RATES.start(), RATES.end()));
             }
