@@ -119,14 +119,12 @@ fn table(v: &Value) -> Result<String> {
             format!("{} % ({} %)", n("penetration_percent", 2), n("truth_penetration_percent", 2)),
         ),
         (
-            "spectral radius; farthest any vertex can ever get from its mean".to_string(),
+            "spectral radius; farthest any vertex can ever get from its skinned place".to_string(),
             format!(
-                "{}; {} m, {} times what training saw ({} m, {} times, at trained speeds)",
+                "{}; {} m, {} times what training saw",
                 n("rho", 3),
                 format_args!("{:.1}", v["travel_bound_cm"].as_f64().unwrap_or(0.0) / 100.0),
-                n("tightness", 0),
-                format_args!("{:.1}", v["travel_bound_rate_cm"].as_f64().unwrap_or(0.0) / 100.0),
-                n("tightness_rate", 0)
+                n("tightness", 0)
             ),
         ),
         (
