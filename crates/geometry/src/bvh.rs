@@ -60,12 +60,16 @@ pub struct Bvh {
     nodes: Vec<Node>,
     order: Vec<u32>,
     boxes: Vec<Aabb>,
-    /// Per node whether its items hang together, the box around their normals, and whether they face one way.
+    /// Per node whether its items hang together, the box around their normals, and, where they hang together, the cosine
+    /// of a cone about all of them.
     joined: Vec<bool>,
     facing: Vec<Aabb>,
-    even: Vec<bool>,
+    even: Vec<f64>,
 }
 
+/// What is one piece, all within 60° of one direction, cannot meet itself; within 50° it will not for a while.
+const FACES_ONE_WAY: f64 = 0.5;
+const PASSES_OVER: f64 = 0.64;
 /// Items per leaf: one or two boxes more to test are cheaper than another level.
 const LEAF: usize = 4;
 
@@ -148,7 +152,7 @@ impl Bvh {
             })
             .collect();
         self.facing = vec![Aabb::EMPTY; self.nodes.len()];
-        self.even = vec![false; self.nodes.len()];
+        self.even = vec![-1.0; self.nodes.len()];
     }
 
     /// Takes new normals, as boxes around the unit normals each item has while it moves.
@@ -164,9 +168,13 @@ impl Bvh {
             self.facing[i] = around;
             let middle = (around.lo + around.hi).normalize_or_zero();
             let least = (middle * around.lo).min(middle * around.hi);
-            // All within 60° of the middle.
-            self.even[i] = self.joined[i] && least.x + least.y + least.z > 0.5;
+            self.even[i] = if self.joined[i] { least.x + least.y + least.z } else { -1.0 };
         }
+    }
+
+    /// Whether these nodes, passed over by [`Bvh::pairs`], still face one way.
+    pub fn still_even(&self, passed: &[u32]) -> bool {
+        passed.iter().all(|&n| self.even[n as usize] > FACES_ONE_WAY)
     }
 
     /// Takes new boxes for all items.
@@ -185,9 +193,11 @@ impl Bvh {
         }
     }
 
-    /// Calls `visit` once for every pair of different items whose boxes overlap. `stack` is scratch.
-    pub fn pairs(&self, stack: &mut Vec<(u32, u32)>, mut visit: impl FnMut(u32, u32)) {
+    /// Calls `visit` once for every pair of different items whose boxes overlap. `stack` is scratch; `passed` holds the nodes
+    /// that were passed over because they face one way.
+    pub fn pairs(&self, stack: &mut Vec<(u32, u32)>, passed: &mut Vec<u32>, mut visit: impl FnMut(u32, u32)) {
         stack.clear();
+        passed.clear();
         if self.nodes.is_empty() {
             return;
         }
@@ -195,7 +205,8 @@ impl Bvh {
         while let Some((a, b)) = stack.pop() {
             let (na, nb) = (&self.nodes[a as usize], &self.nodes[b as usize]);
             if a == b {
-                if self.even.get(a as usize) == Some(&true) {
+                if self.even.get(a as usize).is_some_and(|e| *e > PASSES_OVER) {
+                    passed.push(a);
                     continue;
                 }
                 if na.right == 0 {
@@ -266,7 +277,7 @@ mod tests {
         let mut bvh = Bvh::new(&centres);
         bvh.refit(|i| boxes[i as usize]);
         let mut found = std::collections::BTreeSet::new();
-        bvh.pairs(&mut Vec::new(), |a, b| assert!(found.insert((a.min(b), a.max(b)))));
+        bvh.pairs(&mut Vec::new(), &mut Vec::new(), |a, b| assert!(found.insert((a.min(b), a.max(b)))));
         let mut expected = std::collections::BTreeSet::new();
         for a in 0..200u32 {
             for b in a + 1..200 {
@@ -286,7 +297,7 @@ mod tests {
         bvh.refit(|i| Aabb { lo: centres[i as usize], hi: centres[i as usize] }.inflated(0.6));
         bvh.face(|i| Aabb { lo: normals[i as usize], hi: normals[i as usize] });
         let mut count = 0;
-        bvh.pairs(&mut Vec::new(), |_, _| count += 1);
+        bvh.pairs(&mut Vec::new(), &mut Vec::new(), |_, _| count += 1);
         count
     }
 

@@ -1,6 +1,6 @@
 //! What changes from step to step.
 
-use crate::contact::cloth::Tangles;
+use crate::contact::cloth::{Broad, Tangles};
 use crate::contact::collider::Collider;
 use crate::contact::memory::Memory;
 use glam::DVec3;
@@ -51,6 +51,8 @@ pub struct State {
     pub(crate) limbs: Memory,
     /// Where cloth crosses itself.
     pub(crate) tangles: Tangles,
+    /// Which triangles of the cloth may meet.
+    pub(crate) broad: Broad,
 }
 
 /// The most that patience grows to, in cuts.
@@ -80,6 +82,7 @@ impl State {
             colliders: Vec::new(),
             limbs: Memory::default(),
             tangles: Tangles::new(n),
+            broad: Broad::default(),
             x,
         }
     }

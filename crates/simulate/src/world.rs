@@ -265,7 +265,10 @@ impl World {
     /// Changes the state for a stored one of the same scene.
     pub fn restore(&mut self, state: &State, bones: &[Affine3A]) {
         self.state.clone_from(state);
-        self.place_body(bones);
+        if let Some(body) = &mut self.body {
+            body.put_back(bones);
+            self.bones = bones.to_vec();
+        }
     }
 }
 

@@ -26,6 +26,10 @@ struct Limb {
     triangles: Vec<u32>,
     /// What all of it moves together; the tree holds only what is left, so that its boxes stay small.
     way: DVec3,
+    /// How far any of it moves at most besides what the body moves on average, in the whole motion and since the substep
+    /// before, m.
+    most: f64,
+    moved: f64,
 }
 
 /// Body surface moving linearly from one set of bones to the next.
@@ -44,10 +48,67 @@ pub struct BodySurface {
     normals: [Vec<DVec3>; 2],
     /// Share of the motion at the end of the substep.
     share: f64,
+    /// The mean of the whole motion, and of what there was since the substep before.
+    mean: DVec3,
+    common: DVec3,
+    /// It was put somewhere else: where it was says nothing any more.
+    jumped: bool,
     limbs: Vec<Limb>,
+    /// Limb of each triangle, the one of the same limb across the side opposite each corner, and those about each vertex.
+    parts: Vec<u8>,
+    beside: Vec<[u32; 3]>,
+    fans: Fans,
     /// Corners that lie between limbs.
     border: Vec<[bool; 3]>,
     skinned: Vec<Vec3>,
+}
+
+/// The triangles about each vertex.
+#[derive(Clone, Debug)]
+struct Fans {
+    first: Vec<u32>,
+    triangles: Vec<u32>,
+}
+
+impl Fans {
+    fn new(triangles: &[[u32; 3]], weld: &[u32]) -> Self {
+        let mut first = vec![0u32; weld.len() + 1];
+        let corners =
+            || triangles.iter().enumerate().flat_map(|(t, c)| c.map(|i| (t, weld[i as usize] as usize)));
+        corners().for_each(|(_, v)| first[v + 1] += 1);
+        (0..weld.len()).for_each(|v| first[v + 1] += first[v]);
+        let mut next = first.clone();
+        let mut about = vec![0; 3 * triangles.len()];
+        for (t, v) in corners() {
+            about[next[v] as usize] = t as u32;
+            next[v] += 1;
+        }
+        Self { first, triangles: about }
+    }
+
+    fn of(&self, v: u32) -> &[u32] {
+        &self.triangles[self.first[v as usize] as usize..self.first[v as usize + 1] as usize]
+    }
+}
+
+/// No triangle.
+const NONE: u32 = u32::MAX;
+
+/// Per triangle the one of the same part across the side opposite each corner.
+fn across_sides(triangles: &[[u32; 3]], weld: &[u32], parts: &[u8]) -> Vec<[u32; 3]> {
+    let mut first = std::collections::HashMap::new();
+    let mut beside = vec![[NONE; 3]; triangles.len()];
+    for (t, corners) in triangles.iter().enumerate() {
+        for k in 0..3 {
+            let side = [(k + 1) % 3, (k + 2) % 3].map(|k| weld[corners[k] as usize]);
+            let key = (side[0].min(side[1]), side[0].max(side[1]), parts[t]);
+            if let Some((other, opposite)) = first.insert(key, (t, k)) {
+                beside[t][k] = other as u32;
+                beside[other][opposite] = t as u32;
+            }
+        }
+    }
+    beside
 }
 
 impl BodySurface {
@@ -75,12 +136,19 @@ impl BodySurface {
                     t.iter().map(|&i| rest[i as usize].as_dvec3()).sum::<DVec3>() / 3.0
                 };
                 let tree = Bvh4::new(&own.iter().map(centre).collect::<Vec<_>>());
-                Limb { tree, triangles: own, way: DVec3::ZERO }
+                Limb { tree, triangles: own, way: DVec3::ZERO, most: 0.0, moved: 0.0 }
             })
             .collect();
+        let beside = across_sides(&body.mesh.triangles, &weld, &parts);
         let mut surface = Self {
             body: body.clone(),
+            mean: DVec3::ZERO,
+            common: DVec3::ZERO,
+            jumped: false,
+            fans: Fans::new(&body.mesh.triangles, &weld),
             weld,
+            beside,
+            parts,
             from: now.clone(),
             to: now.clone(),
             start: now.clone(),
@@ -108,6 +176,7 @@ impl BodySurface {
         for (to, s) in self.to.iter_mut().zip(&self.skinned) {
             *to = s.as_dvec3();
         }
+        self.share = 0.0;
         self.face();
         self.refit();
     }
@@ -116,6 +185,13 @@ impl BodySurface {
     pub fn place(&mut self, bones: &[Affine3A]) {
         self.begin(bones);
         self.stand();
+        self.jumped = true;
+    }
+
+    /// Puts it at `bones`, where cloth knows it.
+    pub fn put_back(&mut self, bones: &[Affine3A]) {
+        self.place(bones);
+        self.jumped = false;
     }
 
     /// Ends all motion where it would lead.
@@ -130,6 +206,13 @@ impl BodySurface {
 
     /// A substep from share `a` of the motion to share `b`.
     pub fn advance(&mut self, a: f64, b: f64) {
+        // Both ways: a step that failed is taken again, and ends earlier.
+        let share = (b - self.share).abs();
+        self.common = self.mean * (b - self.share);
+        for limb in &mut self.limbs {
+            limb.moved = if self.jumped { f64::INFINITY } else { limb.most * share };
+        }
+        self.jumped = false;
         self.share = b;
         for i in 0..self.from.len() {
             let d = self.to[i] - self.from[i];
@@ -157,10 +240,14 @@ impl BodySurface {
     /// Lets the trees hold the whole motion.
     fn refit(&mut self) {
         let (triangles, from, to) = (&self.body.mesh.triangles, &self.from, &self.to);
-        for Limb { tree, triangles: own, way } in &mut self.limbs {
+        self.mean = to.iter().zip(from).map(|(b, a)| *b - *a).sum::<DVec3>() / to.len().max(1) as f64;
+        for Limb { tree, triangles: own, way, most, .. } in &mut self.limbs {
             let corner = |t: &u32| triangles[*t as usize][0] as usize;
             let sum: DVec3 = own.iter().map(corner).map(|i| to[i] - from[i]).sum();
             *way = sum / own.len().max(1) as f64;
+            let corners = own.iter().flat_map(|t| triangles[*t as usize]).map(|i| i as usize);
+            *most =
+                corners.map(|i| (to[i] - from[i] - self.mean).length_squared()).fold(0.0, f64::max).sqrt();
             tree.refit(|k| {
                 let t = triangles[own[k as usize] as usize].map(|i| i as usize);
                 [t.map(|i| from[i]), t.map(|i| to[i] - *way)]
@@ -231,11 +318,50 @@ impl BodySurface {
         if let Some(t) = seed {
             limit = test(t, limit);
         }
-        let Limb { tree, triangles, way } = &self.limbs[part];
+        let Limb { tree, triangles, way, .. } = &self.limbs[part];
         let at = p - *way * self.share;
         tree.nearest(at, self.share, limit, |k, limit| test(triangles[k as usize], limit));
         let (triangle, weights, point) = best?;
         Some(self.surface_point(triangle, weights, point))
+    }
+
+    /// How far the body moved on average since the substep before, and how far at most any of a limb besides that.
+    pub fn moved(&self) -> (DVec3, impl Iterator<Item = f64> + '_) {
+        (self.common, self.limbs.iter().map(|l| l.moved))
+    }
+
+    /// The nearest point of a limb that is found from triangle to triangle, each nearer than the one before; nothing where
+    /// that takes long.
+    pub fn descend(&self, from: u32, p: DVec3) -> Option<(Nearest, bool)> {
+        let measure = |t: u32| {
+            let [a, b, c] = self.body.mesh.triangles[t as usize].map(|i| self.end[i as usize]);
+            let w = point_triangle(p, a, b, c);
+            let q = a * w[0] + b * w[1] + c * w[2];
+            (t, w, q, q.distance_squared(p))
+        };
+        let mut best = measure(from);
+        for _ in 0..8 {
+            let (t, w, q, d) = best;
+            let mut see = |other: u32| {
+                let found = measure(other);
+                best = if found.3 < best.3 { found } else { best };
+            };
+            let on_sides = w.iter().filter(|w| **w <= 0.0).count();
+            if on_sides == 2 {
+                // At a corner: whatever lies about it.
+                let k = w.iter().position(|w| *w > 0.0)?;
+                let v = self.weld[self.body.mesh.triangles[t as usize][k] as usize];
+                let about = self.fans.of(v).iter().filter(|&&o| o != t);
+                about.filter(|&&o| self.parts[o as usize] == self.parts[t as usize]).for_each(|&o| see(o));
+            } else if on_sides == 1 {
+                let k = w.iter().position(|w| *w <= 0.0)?;
+                Some(self.beside[t as usize][k]).filter(|&o| o != NONE).into_iter().for_each(see);
+            }
+            if best.3 >= d {
+                return Some((self.surface_point(t, w, q), self.inside(t, w)));
+            }
+        }
+        None
     }
 
     /// The point of a triangle nearest to `p`, as [`BodySurface::nearest_on`] gives it, if it lies inside the triangle.

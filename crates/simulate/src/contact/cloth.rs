@@ -35,6 +35,43 @@ impl Tangles {
     }
 }
 
+/// Pairs of triangles that may meet as long as every vertex stays where it has room.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Broad {
+    /// Per vertex the box it may be in, less the motion of all.
+    room: Vec<Aabb>,
+    /// Mean of all places when the pairs were found.
+    centre: DVec3,
+    /// How far apart pairs were looked for, m.
+    reach: f64,
+    pairs: Vec<(u32, u32)>,
+    /// Nodes of the tree that were passed over because they face one way.
+    passed: Vec<u32>,
+}
+
+impl Broad {
+    /// Whether everything is still where it has room while it goes from `x0` to `x1`, of which `common` is the motion of all.
+    fn holds(&self, x0: &[DVec3], x1: &[DVec3], common: DVec3, reach: f64) -> bool {
+        if self.room.is_empty() || reach > self.reach {
+            return false;
+        }
+        let moved = mean(x0) - self.centre;
+        let within = |room: &Aabb, p: DVec3| p.cmpge(room.lo).all() && p.cmple(room.hi).all();
+        let mut places = self.room.iter().zip(x0.iter().zip(x1));
+        places.all(|(room, (a, b))| within(room, *a - moved) && within(room, *b - common - moved))
+    }
+}
+
+fn mean(x: &[DVec3]) -> DVec3 {
+    x.iter().sum::<DVec3>() / x.len().max(1) as f64
+}
+
+/// Pairs are looked for as far ahead as cloth goes in this many steps at its speed, and farther by this much, m, and
+/// this share of the way.
+const STEPS_AHEAD: f64 = 4.0;
+const ROOM_M: f64 = 1.5e-3;
+const ASIDE: f64 = 0.3;
+
 /// Everything needed to find self-contacts, reused from step to step.
 #[derive(Clone, Debug, Default)]
 pub struct ClothContact {
@@ -43,13 +80,15 @@ pub struct ClothContact {
     own_vertices: Vec<[bool; 3]>,
     own_edges: Vec<[bool; 3]>,
     stack: Vec<(u32, u32)>,
-    triangle_pairs: Vec<(u32, u32)>,
     /// Found by [`ClothContact::find`].
     pub candidates: Vec<Candidate>,
     /// Where cloth crossed itself at the last check.
     pub tangles: Tangles,
-    /// Per vertex the box it sweeps in this step, less the motion of all.
+    /// Per vertex the box it sweeps in this step, less the motion of all; per triangle too.
     swept: Vec<Aabb>,
+    swept_triangles: Vec<Aabb>,
+    /// Which triangles may meet, lent by the state.
+    pub broad: Broad,
     /// Per triangle the unit normal at the start and the end.
     normals: [Vec<DVec3>; 2],
     /// Per vertex the mean normal, and whether its triangles turn far from it.
@@ -135,7 +174,10 @@ impl ClothContact {
         self.sweep(scene, x0, x1, reach);
         self.candidates.clear();
         let swept = |v: u32| self.swept[v as usize];
-        for &(a, b) in &self.triangle_pairs {
+        for &(a, b) in &self.broad.pairs {
+            if !self.swept_triangles[a as usize].overlaps(&self.swept_triangles[b as usize]) {
+                continue;
+            }
             // Neighbours meet only where cloth folds shut: about a vertex whose triangles all face one way they are
             // a height field, before and after. (Skipping neighbours whatever they look like let crossings through.)
             let (ta, tb) = (scene.triangles[a as usize], scene.triangles[b as usize]);
@@ -213,27 +255,35 @@ impl ClothContact {
         });
     }
 
-    /// Collects pairs of triangles whose swept boxes come within `reach`.
+    /// Collects pairs of triangles whose swept boxes come within `reach`. Pairs are found for more room than this step
+    /// needs, and serve the next ones as long as every vertex stays in its own.
     fn sweep(&mut self, scene: &Scene, x0: &[DVec3], x1: &[DVec3], reach: f64) {
-        let triangles = &scene.triangles;
         // What moves together does not meet: only motion against the common one sweeps.
-        let common = x0.iter().zip(x1).map(|(a, b)| *b - *a).sum::<DVec3>() / x0.len().max(1) as f64;
+        let common = mean(x1) - mean(x0);
         self.swept.clear();
         self.swept.extend(x0.iter().zip(x1).map(|(a, b)| {
             let b = *b - common;
             Aabb { lo: a.min(b), hi: a.max(b) }
         }));
-        let swept = &self.swept;
-        self.bvh.refit(|t| {
-            let t = triangles[t as usize];
-            swept[t[0] as usize]
-                .union(&swept[t[1] as usize])
-                .union(&swept[t[2] as usize])
-                .inflated(0.5 * reach)
-        });
-        let pairs = &mut self.triangle_pairs;
+        let around = |boxes: &[Aabb], t: &[u32; 3]| {
+            boxes[t[0] as usize].union(&boxes[t[1] as usize]).union(&boxes[t[2] as usize])
+        };
+        self.swept_triangles.clear();
+        self.swept_triangles
+            .extend(scene.triangles.iter().map(|t| around(&self.swept, t).inflated(0.5 * reach)));
+        if self.broad.holds(x0, x1, common, reach) && self.bvh.still_even(&self.broad.passed) {
+            return;
+        }
+        let Broad { room, centre, reach: room_reach, pairs, passed } = &mut self.broad;
+        room.clear();
+        room.extend(x0.iter().zip(x1).map(|(a, b)| {
+            let way = (*b - *a - common) * STEPS_AHEAD;
+            Aabb { lo: a.min(*a + way), hi: a.max(*a + way) }.inflated(ROOM_M + ASIDE * way.length())
+        }));
+        (*room_reach, *centre) = (reach, mean(x0));
+        self.bvh.refit(|t| around(room, &scene.triangles[t as usize]).inflated(0.5 * reach));
         pairs.clear();
-        self.bvh.pairs(&mut self.stack, |a, b| append(pairs, (a, b)));
+        self.bvh.pairs(&mut self.stack, passed, |a, b| append(pairs, (a, b)));
         // The order decides the order of sums: it must not depend on anything but the shape, and it does not.
     }
 
@@ -252,7 +302,10 @@ impl ClothContact {
             self.tangles.any = false;
         }
         let mut crossings = 0;
-        for &(a, b) in &self.triangle_pairs {
+        for &(a, b) in &self.broad.pairs {
+            if !self.swept_triangles[a as usize].overlaps(&self.swept_triangles[b as usize]) {
+                continue;
+            }
             for (s, t) in [(a, b), (b, a)] {
                 let (ts, tt) = (scene.triangles[s as usize], scene.triangles[t as usize]);
                 for k in 0..3 {

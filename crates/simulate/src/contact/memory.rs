@@ -11,8 +11,10 @@ struct Watch {
     weights: [f32; 3],
     /// From that point to the sample.
     offset: Vec3,
-    /// Time since, s; infinite for what was found inside, which is never left alone.
+    /// Time since it was searched for, s.
     age: f32,
+    /// Whether the sample is inside the limb: it is never left alone.
+    inside: bool,
 }
 
 /// Which limb each sample belongs to, and where it last saw all of them.
@@ -24,8 +26,12 @@ pub struct Memory {
     seeds: Vec<u32>,
     /// The limb each sample was nearest to when the garment was put on.
     homes: Vec<u32>,
-    /// Per vertex and limb at least how far away the limb is, m.
-    clear: Vec<f64>,
+    /// Per vertex and limb how far the two may still move, together, before the limb can be near, m.
+    slack: Vec<f64>,
+    /// Per vertex the limbs, as bits, that may be near.
+    near: Vec<u16>,
+    /// Where each vertex was when it was last looked at.
+    looked_at: Vec<DVec3>,
     /// Per vertex how far the samples beside it are that it speaks for, m.
     spread: Vec<f64>,
     /// What was last found per sample and limb.
@@ -44,6 +50,11 @@ const STAYS_SECS: f32 = 0.1;
 /// A pressed sample that moved less on a limb than this, m, lies on the same point of it still: on a wrist that is a
 /// fraction of a micrometre of depth. (What is not yet pressed is searched for: a plane 1 mm away from it is 50 µm off.) Pressed cloth that is found over another point each step trembles.
 const RESTS_M: f64 = 1e-4;
+/// Within this time, s, of a search, and moved by no more than this since the last look, m (or this square of a share of the
+/// distance), the nearest triangle is one that can be walked to.
+const WALKS_SECS: f32 = 0.1;
+const WALKS_M: f64 = 5e-3;
+const WALKS_SHARE: f32 = 0.1;
 /// Samples that a vertex speaks for are this share of an edge away.
 const SPEAKS_FOR: f64 = 0.55;
 
@@ -60,7 +71,9 @@ impl Memory {
             spread,
             seeds: vec![u32::MAX; scene.samples.len() * parts],
             homes: scene.samples.iter().map(|s| body.nearest_part(s.point(x)) as u32).collect(),
-            clear: vec![0.0; scene.len() * parts],
+            slack: vec![0.0; scene.len() * parts],
+            near: vec![0; scene.len()],
+            looked_at: x.to_vec(),
             watched: vec![Watch::default(); scene.samples.len() * parts],
         };
         memory.give_back_patches(scene);
@@ -96,7 +109,7 @@ impl Memory {
     ) -> Option<(Nearest, bool)> {
         let vertices = scene.len();
         let is_vertex = s < vertices;
-        if !is_vertex && self.between(&scene.samples[s], from_corners, part) > within {
+        if !is_vertex && self.between(&scene.samples[s], from_corners, part) > 0.0 {
             return None;
         }
         let at = s * self.parts + part;
@@ -106,7 +119,7 @@ impl Memory {
                 self.still_clear(body, at, seed, y, within + self.spread.get(s).unwrap_or(&0.0), h)
         {
             if is_vertex {
-                self.clear[at] = clear;
+                self.note_clear(s, part, clear, within);
             }
             return None;
         }
@@ -114,7 +127,8 @@ impl Memory {
             true => self.rests(body, at, seed, y),
             false => self.stays(body, at, seed, y),
         });
-        let found = stays.or_else(|| body.nearest_on(part, y, f64::INFINITY, seed));
+        let walked = seed.filter(|_| stays.is_none()).and_then(|seed| self.walks(body, at, seed, y));
+        let found = stays.or(walked).or_else(|| body.nearest_on(part, y, f64::INFINITY, seed));
         // Limbs are open where they are joined: far behind the rim of one is not inside it.
         let outside = found.is_none_or(|(f, _)| {
             let off = y - f.point;
@@ -122,12 +136,13 @@ impl Memory {
         });
         if is_vertex {
             let away = found.map_or(f64::INFINITY, |f| f.0.point.distance(y));
-            self.clear[at] = if outside { away } else { 0.0 };
+            self.note_clear(s, part, if outside { away } else { 0.0 }, within);
         }
         if let (Some((f, _)), None) = (&found, stays) {
-            let age = if outside { 0.0 } else { f32::INFINITY };
+            let searched = if walked.is_some() { self.watched[at].age } else { 0.0 };
+            let weights = f.weights.map(|w| w as f32);
             let offset = (y - f.point).as_vec3();
-            self.watched[at] = Watch { weights: f.weights.map(|w| w as f32), offset, age };
+            self.watched[at] = Watch { weights, offset, age: searched, inside: !outside };
         }
         self.seeds[at] = found.map_or(u32::MAX, |f| f.0.triangle);
         found
@@ -184,11 +199,80 @@ impl Memory {
     ) -> Option<f64> {
         let watch = &mut self.watched[at];
         watch.age += h as f32;
+        if watch.inside {
+            return None;
+        }
         let then = watch.offset.as_dvec3();
         let moved = (y - body.point(seed, watch.weights.map(f64::from))).distance(then);
         let away = then.length();
         let clear = away - moved - f64::from(watch.age) * TURN_RATE * away;
         (clear > within).then_some(clear)
+    }
+
+    /// Takes in how far vertices, which are at `x` now, and limbs have moved since the last look.
+    pub fn drift(&mut self, body: Option<&BodySurface>, x: &[DVec3]) {
+        let Some(body) = body else {
+            self.looked_at.clear();
+            self.looked_at.extend_from_slice(x);
+            return;
+        };
+        let (common, moved) = body.moved();
+        let mut limbs = [0.0; 16];
+        moved.zip(&mut limbs).for_each(|(m, limb)| *limb = m);
+        for (v, (x, at)) in x.iter().zip(&mut self.looked_at).enumerate() {
+            let own = (*x - *at - common).length();
+            *at = *x;
+            let slack = &mut self.slack[v * self.parts..(v + 1) * self.parts];
+            let mut near = 0;
+            for (part, (slack, limb)) in slack.iter_mut().zip(&limbs).enumerate() {
+                *slack -= own + limb;
+                near |= u16::from(*slack <= 0.0) << part;
+            }
+            self.near[v] = near;
+        }
+    }
+
+    /// Takes in that a vertex moved to `x` within a step. Returns whether it moved more than `far`.
+    pub fn stray(&mut self, v: usize, x: DVec3, far: f64) -> bool {
+        let own = x.distance_squared(self.looked_at[v]);
+        if own <= far * far {
+            return false;
+        }
+        self.looked_at[v] = x;
+        for part in 0..self.parts {
+            let slack = &mut self.slack[v * self.parts + part];
+            *slack -= own.sqrt();
+            self.near[v] |= u16::from(*slack <= 0.0) << part;
+        }
+        true
+    }
+
+    /// The limbs, as bits, that may be near a sample: those that may be near all its corners.
+    #[inline]
+    pub fn near(&self, sample: &Sample) -> u16 {
+        sample.v.iter().fold(u16::MAX, |near, &v| near & self.near[v as usize])
+    }
+
+    /// Notes that a limb is at least `clear` away from a vertex.
+    fn note_clear(&mut self, v: usize, part: usize, clear: f64, within: f64) {
+        let slack = clear - within - self.spread[v];
+        self.slack[v * self.parts + part] = slack;
+        let bit = 1 << part;
+        self.near[v] = if slack > 0.0 { self.near[v] & !bit } else { self.near[v] | bit };
+    }
+
+    /// The nearest point of a limb to a sample that moved little since a search found it: from triangle to triangle.
+    fn walks(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<(Nearest, bool)> {
+        let watch = &self.watched[at];
+        if watch.age > WALKS_SECS {
+            return None;
+        }
+        let moved =
+            (y - body.point(seed, watch.weights.map(f64::from))).distance_squared(watch.offset.as_dvec3());
+        if moved > (WALKS_M * WALKS_M).max(f64::from(WALKS_SHARE * watch.offset.length_squared())) {
+            return None;
+        }
+        body.descend(seed, y)
     }
 
     /// The surface where a sample lies that has not slid on it since it was last looked for.
@@ -203,7 +287,7 @@ impl Memory {
     /// same triangle.
     fn stays(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<(Nearest, bool)> {
         let watch = &self.watched[at];
-        if watch.age > STAYS_SECS {
+        if watch.inside || watch.age > STAYS_SECS {
             return None;
         }
         let moved = (y - body.point(seed, watch.weights.map(f64::from))).distance(watch.offset.as_dvec3());
@@ -213,10 +297,13 @@ impl Memory {
         body.over(seed, y)
     }
 
-    /// At least how far a sample between vertices is from a limb: distances change no faster than one moves.
+    /// How far a sample between vertices may still move before a limb can be near: distances change no faster than one moves.
     #[inline]
     fn between(&self, sample: &Sample, from_corners: &[f64; 3], part: usize) -> f64 {
-        let corner = |k: usize| self.clear[sample.v[k] as usize * self.parts + part] - from_corners[k];
+        let corner = |k: usize| {
+            let v = sample.v[k] as usize;
+            self.slack[v * self.parts + part] + self.spread[v] - from_corners[k]
+        };
         corner(0).max(corner(1)).max(corner(2))
     }
 }

@@ -46,8 +46,6 @@ pub struct SurfaceContacts {
     sources: Vec<Source>,
     /// The body's limbs as the samples last saw them, lent by the state.
     pub memory: Memory,
-    /// Where each vertex was when contacts were last looked for in this step.
-    looked_at: Vec<DVec3>,
     /// Samples that are to be looked at again.
     again: Vec<bool>,
 }
@@ -141,8 +139,7 @@ impl SurfaceContacts {
     pub fn find(&mut self, now: &Moment<'_>, x: &[DVec3]) {
         self.contacts.clear();
         self.sources.clear();
-        self.looked_at.clear();
-        self.looked_at.extend_from_slice(x);
+        self.memory.drift(now.obstacles.body, x);
         let rigid = now.rigid();
         for s in 0..now.scene.samples.len() {
             self.find_of(now, &rigid, s, x);
@@ -155,9 +152,8 @@ impl SurfaceContacts {
         self.again.clear();
         self.again.resize(now.scene.samples.len(), false);
         let mut any = false;
-        for (i, (x, at)) in x.iter().zip(&mut self.looked_at).enumerate() {
-            if x.distance_squared(*at) > STRAYED_M * STRAYED_M {
-                *at = *x;
+        for (i, x) in x.iter().enumerate() {
+            if self.memory.stray(i, *x, STRAYED_M) {
                 self.again[i] = true;
                 any = true;
             }
@@ -228,6 +224,10 @@ impl SurfaceContacts {
 
     fn find_on_body(&mut self, now: &Moment<'_>, body: &BodySurface, s: usize, x: &[DVec3]) {
         let sample = &now.scene.samples[s];
+        let near = self.memory.near(sample);
+        if near == 0 {
+            return;
+        }
         let y = sample.point(x);
         let from_corners = match s < now.scene.len() {
             true => [0.0; 3],
@@ -245,6 +245,9 @@ impl SurfaceContacts {
         for k in 0..self.memory.parts {
             // The sample's own limb first.
             let part = if k == 0 { home } else { k - usize::from(k <= home) };
+            if near & 1 << part == 0 {
+                continue;
+            }
             let seen = self.memory.look(now.scene, body, s, part, y, &from_corners, touching, within, now.h);
             let Some((found, inside)) = seen else { continue };
             let gap = (y - found.point).dot(found.normal);

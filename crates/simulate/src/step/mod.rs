@@ -90,6 +90,7 @@ impl Workspace {
     fn lend(&mut self, state: &mut State) {
         std::mem::swap(&mut self.surfaces.memory, &mut state.limbs);
         std::mem::swap(&mut self.cloth.tangles, &mut state.tangles);
+        std::mem::swap(&mut self.cloth.broad, &mut state.broad);
     }
 
     /// Counts crossings of the cloth with itself and notes them in the state.
