@@ -3,7 +3,7 @@
 mod gpu;
 pub mod picture;
 
-use crate::ask::{self, BadRequest};
+use crate::resolve::{self, BadRequest};
 use crate::output::Overwrite;
 use crate::pacing::Pacing;
 use anyhow::Result;
@@ -97,13 +97,13 @@ pub fn run(args: &Args) -> Result<()> {
     if !faults.is_empty() {
         return Err(BadRequest(faults.join("\n")).into());
     }
-    let body = ask::body(&args.body, None)?;
+    let body = resolve::body(&args.body, None)?;
     if model.joints != body.skeleton.len() {
         let (own, other) = (model.joints, body.skeleton.len());
         let what = format!("the model's body has {own} joints, `{}` has {other}", body.name);
         return Err(BadRequest(what).into());
     }
-    let motions = ask::motions(&args.motion, &body, &Pacing::AS_IS)?;
+    let motions = resolve::motions(&args.motion, &body, &Pacing::AS_IS)?;
     let clips: Vec<Clip> = motions.iter().map(|m| Clip::new(&body, &m.resampled(rate))).collect();
     if let Some(path) = &args.picture {
         return picture::write(path, args, &model, &body, &clips);

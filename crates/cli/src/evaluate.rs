@@ -1,6 +1,6 @@
 //! `toile evaluate`: how wrong a model is, by free runs, and whether that is good enough.
 
-use crate::ask::{self, BadRequest};
+use crate::resolve::{self, BadRequest};
 use crate::output::{self, Overwrite};
 use crate::report;
 use crate::resume::read_take;
@@ -58,7 +58,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let gate = args.gate.as_deref().map(Gate::read).transpose()?;
     let model = Arc::new(Model::read(&args.model)?);
-    let body = ask::body(&args.body, None)?;
+    let body = resolve::body(&args.body, None)?;
     let takes = take_files(&args.takes)?.iter().map(|f| read_take(f)).collect::<Result<Vec<Take>>>()?;
     let others = match args.twins.is_empty() {
         true => Vec::new(),
@@ -89,7 +89,7 @@ pub fn run(args: &Args) -> Result<()> {
         ));
     }
     let garment = match &args.garment {
-        Some(name) => Some(ask::garment(name, &body, RestChoice::Auto, None)?),
+        Some(name) => Some(resolve::garment(name, &body, RestChoice::Auto, None)?),
         None => None,
     };
     if let Some(garment) = garment.as_ref().filter(|g| g.sim.positions.len() != model.vertices) {

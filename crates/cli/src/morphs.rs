@@ -5,9 +5,9 @@
 //! weights to about −1…1, which sliders and compressed animation expect; they are stored with the mesh. A model of kind d
 //! is skinned: its targets move the mesh in the bind pose, and it plays as is on the character beside it.
 
-use crate::ask::{self, BadRequest};
+use crate::resolve::{self, BadRequest};
 use crate::pacing::Pacing;
-use crate::tiers::{self, Shot};
+use crate::tiers::{self, PosedMotion};
 use anyhow::Result;
 use glam::Vec3;
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ struct Weights {
 }
 
 fn play(model: &Arc<Model>, body: &Body, name: &str, clip: Option<&str>, scales: &[f32]) -> Result<Weights> {
-    let shot = Shot::new(name, clip, body, &Pacing::AS_IS, model.fps, None)?;
+    let shot = PosedMotion::new(name, clip, body, &Pacing::AS_IS, model.fps, None)?;
     let mut garment = Stable::new(model.clone());
     let mut weights = Vec::with_capacity(shot.len());
     for (f, (bones, root)) in shot.bones.iter().zip(&shot.roots).enumerate() {
@@ -144,7 +144,7 @@ pub fn garment(
 ) -> Result<Option<Garment>> {
     match names {
         [] => Ok(None),
-        [name] => Ok(Some(ask::garment(name, body, rest, None)?)),
+        [name] => Ok(Some(resolve::garment(name, body, rest, None)?)),
         _ => Err(BadRequest("a model is one garment; give --garment once".into()).into()),
     }
 }

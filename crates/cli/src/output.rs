@@ -1,6 +1,6 @@
 //! Where results go: nothing of the user's is overwritten unless he says so.
 
-use crate::ask::{BadRequest, is_file};
+use crate::resolve::{BadRequest, is_file};
 use anyhow::Result;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! `toile render`: pictures of a body, dressed and in motion.
 
-use crate::ask::{self, BadRequest, ending};
+use crate::resolve::{self, BadRequest, ending};
 use crate::convert::Rest;
 use crate::driver;
 use crate::output::{self, Overwrite};
@@ -203,7 +203,7 @@ fn numbered(name: &str, number: usize) -> Option<String> {
 }
 
 /// What moves, frame by frame.
-struct Shot {
+struct PosedFrames {
     bones: Vec<Vec<Affine3A>>,
     roots: RootTrack,
     fps: f64,
@@ -233,7 +233,7 @@ pub fn run(args: &Args) -> Result<()> {
     if !faults.is_empty() {
         return Err(BadRequest(faults.join("\n")).into());
     }
-    let body = ask::turned_body(&args.body, args.turn)?;
+    let body = resolve::turned_body(&args.body, args.turn)?;
     let take = args.take.as_deref().map(Take::read).transpose()?;
     if let Some(take) = &take
         && take.joints != body.skeleton.len()
@@ -363,7 +363,7 @@ fn columns(pictures: usize) -> usize {
     }
 }
 
-fn studio(args: &Args, body: &Body, shot: &Shot) -> Result<Studio> {
+fn studio(args: &Args, body: &Body, shot: &PosedFrames) -> Result<Studio> {
     let start = shot.roots.frames[0].position.y;
     let highest = shot.roots.frames.iter().map(|r| r.position.y - start).fold(0.0, f64::max);
     // A gait's bob needs no room; a leap does.
@@ -398,7 +398,7 @@ fn mean_error_cm(clothes: &[Worn]) -> f64 {
 struct Artist<'a> {
     args: &'a Args,
     body: &'a Body,
-    shot: &'a Shot,
+    shot: &'a PosedFrames,
     clothes: &'a [Worn],
     panes: &'a [Pane],
     heat_cm: f32,
@@ -474,17 +474,17 @@ impl Artist<'_> {
     }
 }
 
-fn shot(args: &Args, body: &Body, take: Option<&Take>) -> Result<Shot> {
+fn shot(args: &Args, body: &Body, take: Option<&Take>) -> Result<PosedFrames> {
     if let Some(take) = take {
         let bones = (0..take.len()).map(|f| take.frame_bones(f).to_vec()).collect();
-        return Ok(Shot { bones, roots: RootTrack { frames: take.roots.clone(), held: 0 }, fps: take.fps });
+        return Ok(PosedFrames { bones, roots: RootTrack { frames: take.roots.clone(), held: 0 }, fps: take.fps });
     }
     let motion = match &args.motion {
         None => Motion::new("rest", 30.0, body.skeleton.clone(), vec![body.skeleton.rest_pose()])?,
         Some(name) => one_motion(name, args.clip.as_deref(), body, &Pacing::new(args.fps, args.trim))?,
     };
     let motion = motion.resampled(30.0);
-    Ok(Shot {
+    Ok(PosedFrames {
         bones: motion.poses.iter().map(|p| body.bones(p)).collect(),
         roots: RootTrack::new(&body.skeleton, &motion.poses),
         fps: motion.fps,
@@ -495,7 +495,7 @@ fn shot(args: &Args, body: &Body, take: Option<&Take>) -> Result<Shot> {
 fn clothes(
     args: &Args,
     body: &Body,
-    shot: &Shot,
+    shot: &PosedFrames,
     take: Option<&Take>,
     panes: &[Pane],
 ) -> Result<(Vec<Worn>, Vec<u32>)> {
@@ -566,7 +566,7 @@ fn clothes(
         });
     }
     for (k, name) in args.garment.iter().enumerate() {
-        let garment = ask::garment(name, body, args.rest.into(), None)?;
+        let garment = resolve::garment(name, body, args.rest.into(), None)?;
         let attachment = attach(body, &garment.sim, &AttachmentSettings::default())?;
         let mut cloth = cloth(&garment.sim.triangles, &garment.fabric);
         if k > 0 || !all.is_empty() {

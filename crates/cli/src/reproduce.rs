@@ -4,7 +4,7 @@ mod cast;
 mod page;
 mod study;
 
-use crate::ask::{self, BadRequest};
+use crate::resolve::{self, BadRequest};
 use crate::pacing::Pacing;
 use crate::simulate::Job;
 use anyhow::{Context, Result};
@@ -82,7 +82,7 @@ pub fn run(args: &Args) -> Result<()> {
     let begun = Instant::now();
     let Which::StableSpaces = args.which;
     let report = args.report.clone().unwrap_or_else(|| args.out.clone());
-    let body = ask::body(&args.body, None)?;
+    let body = resolve::body(&args.body, None)?;
     let cast = Cast::new(args.motions.as_deref(), args.quick)?;
     for folder in [&args.out, &report] {
         std::fs::create_dir_all(folder).map_err(|e| toile_assets::Error::io(folder.as_path(), e))?;
@@ -146,9 +146,9 @@ impl Wardrobe<'_> {
         if clips.is_empty() {
             return Ok(Vec::new());
         }
-        let worn = ask::garment(garment, self.body, RestChoice::Auto, None)?;
-        let fabric = ask::fabric(fabric.unwrap_or(&worn.fabric))?;
-        let motions: Vec<Motion> = ask::motions(clips, self.body, &Pacing::AS_IS)?;
+        let worn = resolve::garment(garment, self.body, RestChoice::Auto, None)?;
+        let fabric = resolve::fabric(fabric.unwrap_or(&worn.fabric))?;
+        let motions: Vec<Motion> = resolve::motions(clips, self.body, &Pacing::AS_IS)?;
         let plain: String = format!("{garment}-{}", fabric.name)
             .chars()
             .map(|c| if c.is_alphanumeric() { c } else { '_' })

@@ -8,7 +8,7 @@ mod shard;
 pub use job::Job;
 pub use shard::Shard;
 
-use crate::ask::{self, BadRequest};
+use crate::resolve::{self, BadRequest};
 use crate::convert::Rest;
 use crate::pacing::{self, Pacing};
 use anyhow::Result;
@@ -87,9 +87,9 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let body = ask::turned_body(&args.body, args.turn)?;
-    let garment = ask::worn(&args.garment, &body, args.rest.into())?;
-    let fabric = ask::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
+    let body = resolve::turned_body(&args.body, args.turn)?;
+    let garment = resolve::worn(&args.garment, &body, args.rest.into())?;
+    let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
     if !(0.0..=10.0).contains(&args.nudge) {
         return Err(BadRequest(format!("--nudge {}: 0 to 10 mm", args.nudge)).into());
     }

@@ -1,6 +1,6 @@
 //! One garment on one motion by any tier: what `animate` and `compare` play.
 
-use crate::ask::{self, BadRequest};
+use crate::resolve::{self, BadRequest};
 use crate::pacing::Pacing;
 use crate::progress;
 use anyhow::{Context, Result};
@@ -36,14 +36,14 @@ impl TierName {
 }
 
 /// A motion at a constant rate, as bones and roots.
-pub struct Shot {
+pub struct PosedMotion {
     pub motion: Motion,
     pub bones: Vec<Vec<Affine3A>>,
     pub roots: Vec<RootFrame>,
     pub fps: f64,
 }
 
-impl Shot {
+impl PosedMotion {
     /// The one motion that was named, carried over to the body, at a rate and no longer than asked.
     pub fn new(
         name: &str,
@@ -81,15 +81,15 @@ impl Shot {
 
 /// The only motion of that name; of a file with several, the chosen clip.
 pub fn one_motion(name: &str, clip: Option<&str>, body: &Body, pacing: &Pacing) -> Result<Motion> {
-    let mut motions = ask::raw_motions(name)?;
+    let mut motions = resolve::raw_motions(name)?;
     let names: Vec<String> = motions.iter().map(|m| m.name.clone()).collect();
     if let Some(clip) = clip {
         motions.retain(|m| m.name == clip);
     }
     match motions.len() {
         1 => {
-            let carry = if ask::is_file(name) { ask::file_onto } else { ask::onto };
-            let motion = pacing.apply(motions.remove(0), ask::is_file(name))?;
+            let carry = if resolve::is_file(name) { resolve::file_onto } else { resolve::onto };
+            let motion = pacing.apply(motions.remove(0), resolve::is_file(name))?;
             carry(motion, body).with_context(|| format!("motion {name}"))
         }
         0 if names.is_empty() => Err(BadRequest(format!("{name} holds no animation")).into()),
@@ -166,18 +166,18 @@ pub fn model_for(path: &std::path::Path, body: &Body, garment: Option<&Garment>)
 }
 
 /// One step of any tier, a frame of `fps` after the last.
-pub fn advance(tier: &mut dyn Tier, bones: &[Affine3A], root: &RootFrame, fps: f64) -> toile_run::StepReport {
+pub fn advance(tier: &mut dyn Tier, bones: &[Affine3A], root: &RootFrame, fps: f64) -> toile_run::TierReport {
     tier.step(bones, root, 1.0 / fps)
 }
 
 /// Plays a tier that steps from pose to pose, frame by frame into `out`.
-fn play(tier: &mut dyn Tier, shot: &Shot, out: &mut dyn FnMut(&[Vec3]) -> Result<()>) -> Result<Played> {
+fn play(tier: &mut dyn Tier, shot: &PosedMotion, out: &mut dyn FnMut(&[Vec3]) -> Result<()>) -> Result<Played> {
     let mut positions = vec![Vec3::ZERO; tier.vertices()];
     let mut micros = Vec::with_capacity(shot.len());
     let mut played = Played::default();
     tier.reset();
     for (f, (bones, root)) in shot.bones.iter().zip(&shot.roots).enumerate() {
-        let mut report = toile_run::StepReport::default();
+        let mut report = toile_run::TierReport::default();
         micros.push(timed(|| {
             report = advance(tier, bones, root, shot.fps);
             tier.positions(&mut positions);
@@ -197,7 +197,7 @@ fn play(tier: &mut dyn Tier, shot: &Shot, out: &mut dyn FnMut(&[Vec3]) -> Result
 /// Plays the garment as it follows the bones.
 pub fn play_skin(
     attachment: &Attachment,
-    shot: &Shot,
+    shot: &PosedMotion,
     out: &mut dyn FnMut(&[Vec3]) -> Result<()>,
 ) -> Result<Played> {
     play(&mut Skinned::new(attachment.clone()), shot, out)
@@ -207,7 +207,7 @@ pub fn play_skin(
 pub fn play_stable(
     model: &Arc<Model>,
     body: &Body,
-    shot: &Shot,
+    shot: &PosedMotion,
     out: &mut dyn FnMut(&[Vec3]) -> Result<()>,
 ) -> Result<Played> {
     let mut tier = Stable::new(model.clone());
@@ -231,7 +231,7 @@ pub fn play_stable(
 }
 
 /// Simulates the garment from drape to last frame.
-pub fn simulate(body: &Body, garment: &Garment, fabric: &Fabric, shot: &Shot) -> Result<Take> {
+pub fn simulate(body: &Body, garment: &Garment, fabric: &Fabric, shot: &PosedMotion) -> Result<Take> {
     let settings = RecordSettings { fps: shot.fps, ..RecordSettings::default() };
     toile_simulate::check_clip(body, &shot.motion, &settings)?;
     let bar = progress::bar(shot.len() as u64, "draping");

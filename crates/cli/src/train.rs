@@ -1,7 +1,7 @@
 //! `toile train`: from takes to a model.
 
 use crate::advise;
-use crate::ask::{self, BadRequest};
+use crate::resolve::{self, BadRequest};
 use crate::output::{self, Overwrite};
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
@@ -90,7 +90,7 @@ pub fn run(args: &Args) -> Result<()> {
         _ => return advise::run(&args.takes, &args.advise, &args.body, args.json),
     };
     args.overwrite.check(out, output::named([args.body.as_str()], &args.takes))?;
-    let body = ask::body(&args.body, None)?;
+    let body = resolve::body(&args.body, None)?;
     let files = take_files(&args.takes)?;
     let (TakeFiles(files), left_out) =
         if args.untrue { (TakeFiles(files), Vec::new()) } else { only_true(files)? };

@@ -1,6 +1,6 @@
 //! The Cusick drape test: a disc of cloth, 30 cm across, hangs over a disc of 18 cm, and a lamp above casts its shadow.
 
-use super::row::{Findings, Piece, Plot, Row, Shot};
+use super::row::{Findings, Piece, Plot, Row, Snapshot};
 use glam::{DVec2, DVec3, Vec3};
 use toile_assets::{Fabric, Mesh};
 use toile_geometry::Random;
@@ -179,7 +179,7 @@ pub fn cusick(rings: &[usize]) -> Result<Findings> {
             outline.push(outline[0]);
             plot =
                 plot.ours(format!("{vertices} vertices, {:.0} %, {} folds", d.coefficient, d.folds), outline);
-            found.shots.push(Shot {
+            found.shots.push(Snapshot {
                 name: format!("{name}, {vertices} vertices, {:.0} %", d.coefficient),
                 scene: "Cusick drape".into(),
                 view: (20.0, 35.0),

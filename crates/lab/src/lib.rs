@@ -26,14 +26,14 @@ mod motion;
 mod row;
 mod scenario;
 pub mod scenes;
-pub mod watch;
+pub mod monitor;
 mod worn;
 
 pub use clock::cpu_ms;
 pub use collision::{Comparison, compare};
 pub use cusick::{BANDS, Drape, drape as cusick_drape};
 pub use elastica::{Load, profile as elastica_profile};
-pub use row::{Curve, Findings, Piece, Plot, Row, Shot};
+pub use row::{Curve, Findings, Piece, Plot, Row, Snapshot};
 pub use scenario::{Measures, percentile, scenario_s, scenario_s_finer, scenario_s_with, scenario_s_world};
 
 use toile_simulate::{Integrator, Settings};
@@ -92,7 +92,7 @@ const SEEDS: [u64; 2] = [1, 2];
 fn scene(n: usize, size: scenes::Size, seeds: &[u64]) -> Result<Findings> {
     let runs = seeds.iter().map(|s| scenes::SCENES[n].1(size, *s)).collect::<Result<Vec<_>>>()?;
     let shots = runs.first().map(|r| r.shots.clone()).unwrap_or_default();
-    Ok(Findings { rows: watch::rows(&runs), plots: vec![], shots })
+    Ok(Findings { rows: monitor::rows(&runs), plots: vec![], shots })
 }
 
 /// Everything the laboratory does, in order.

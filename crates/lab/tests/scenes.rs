@@ -5,7 +5,7 @@ use std::f32::consts::TAU;
 use toile_assets::{
     Body, Garment, Joint, Mesh, Motion, Pin, PinTarget, Pose, RestSource, Skeleton, Skin, Transform,
 };
-use toile_lab::watch::{self, Run};
+use toile_lab::monitor::{self, Run};
 use toile_lab::{check, cloths, dress, scenes};
 use toile_simulate::contact::collider::{Collider, Shape};
 use toile_simulate::{DrapeSettings, RecordSettings, Scene, Settings, World};
@@ -277,7 +277,7 @@ fn scene_runs(size: scenes::Size, seeds: &[u64]) -> Vec<Vec<Run>> {
 #[test]
 fn scenes_stand_two_jitters() {
     for runs in scene_runs(scenes::Size::Small, &[1, 2]) {
-        let failed = watch::failures(&runs);
+        let failed = monitor::failures(&runs);
         assert!(failed.is_empty(), "{failed:#?}");
     }
 }
@@ -287,7 +287,7 @@ fn scenes_stand_two_jitters() {
 fn scenes_stand_ten_jitters() {
     let seeds: Vec<u64> = (1..=10).collect();
     let failed: Vec<String> =
-        scene_runs(scenes::Size::Full, &seeds).iter().flat_map(|r| watch::failures(r)).collect();
+        scene_runs(scenes::Size::Full, &seeds).iter().flat_map(|r| monitor::failures(r)).collect();
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
@@ -324,7 +324,7 @@ fn a_dress_stands_ten_jitters_of_every_gait() {
     let failed: Vec<String> = dress::MOTIONS
         .iter()
         .flat_map(|(name, _)| {
-            watch::failures(&runs.iter().filter(|r| r.scene == *name).cloned().collect::<Vec<_>>())
+            monitor::failures(&runs.iter().filter(|r| r.scene == *name).cloned().collect::<Vec<_>>())
         })
         .collect();
     assert!(failed.is_empty(), "{failed:#?}");

@@ -28,7 +28,7 @@ mod palette;
 mod renderer;
 mod scene;
 mod sheet;
-mod thin;
+mod decimate;
 
 pub use camera::{Camera, View};
 pub use cover::uncovered_m;
@@ -41,4 +41,4 @@ pub use page::{Chart, Line, Page};
 pub use renderer::Renderer;
 pub use scene::{Backdrop, Flock, Ground, Item, Material, Member, MeshHandle, Scene, smooth_normals, srgb};
 pub use sheet::{beside, contact_sheet};
-pub use thin::thinned;
+pub use decimate::decimate;

@@ -1,6 +1,6 @@
 //! From panels around a body to a garment that rests on it, and on to the first frame of a motion.
 
-use crate::fit::check_still_worn;
+use crate::garment_fit::check_still_worn;
 use crate::settings::{Integrator, Settings};
 use crate::world::World;
 use crate::{Error, Result};

@@ -25,7 +25,7 @@ mod drape;
 mod enclosure;
 pub mod energy;
 mod error;
-mod fit;
+mod garment_fit;
 mod record;
 mod report;
 mod scene;
@@ -39,7 +39,7 @@ mod world;
 pub use clip::{Jump, check_clip, cut_at_jumps, find_jumps, without_lone_frame};
 pub use drape::{DrapeSettings, drape, ramp};
 pub use error::{Error, Result};
-pub use fit::{Fit, check_fit};
+pub use garment_fit::{GarmentFit, check_fit};
 pub use record::{
     Branch, RecordSettings, record, record_draped, record_from, record_stop, record_with_branches,
 };

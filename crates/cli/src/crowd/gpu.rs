@@ -1,7 +1,7 @@
 //! The crowd on a graphics card: what a frame costs from bones on the device to vertices on the device.
 
 use super::{Args, Clip, Times};
-use crate::ask::BadRequest;
+use crate::resolve::BadRequest;
 use anyhow::Result;
 use glam::{DVec3, Quat};
 use std::sync::Arc;

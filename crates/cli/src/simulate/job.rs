@@ -1,6 +1,6 @@
 //! A batch of clips: those without a finished take are simulated, side by side.
 
-use crate::ask::BadRequest;
+use crate::resolve::BadRequest;
 use crate::interrupt;
 use crate::progress;
 use crate::resume::{self, Digest, Timings};

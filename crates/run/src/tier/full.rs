@@ -1,7 +1,7 @@
 //! The truth as a tier: full simulation behind the same trait.
 
 use crate::clock::MAX_DT_SECS;
-use crate::{StepReport, Tier};
+use crate::{TierReport, Tier};
 use glam::{Affine3A, DVec3, Vec3};
 use toile_model::RootFrame;
 use toile_simulate::{State, World};
@@ -41,8 +41,8 @@ impl Tier for Full {
         self.trouble = None;
     }
 
-    fn step(&mut self, bones: &[Affine3A], _root: &RootFrame, dt_secs: f64) -> StepReport {
-        let refused = StepReport { refused: true, ..StepReport::default() };
+    fn step(&mut self, bones: &[Affine3A], _root: &RootFrame, dt_secs: f64) -> TierReport {
+        let refused = TierReport { refused: true, ..TierReport::default() };
         let usable = bones.len() == self.bones.len()
             && bones.iter().all(Affine3A::is_finite)
             && dt_secs > 0.0
@@ -51,7 +51,7 @@ impl Tier for Full {
             return refused;
         }
         self.trouble = self.world.step(bones, dt_secs).err().map(|e| e.to_string());
-        if self.trouble.is_some() { refused } else { StepReport::default() }
+        if self.trouble.is_some() { refused } else { TierReport::default() }
     }
 
     fn positions(&self, out: &mut [Vec3]) {

@@ -1,11 +1,21 @@
 //! One trait for every way of moving a garment.
 
+#[cfg(feature = "simulate")]
+mod full;
+mod skin;
+mod stable;
+
+#[cfg(feature = "simulate")]
+pub use full::Full;
+pub use skin::Skinned;
+pub use stable::Stable;
+
 use glam::{Affine3A, Vec3};
 use toile_model::RootFrame;
 
 /// What a step noticed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StepReport {
+pub struct TierReport {
     /// Body coefficients that had to be clamped into the certified input set.
     pub clamped: u32,
     /// The step's input was not usable (wrong joint count, not finite, not rigid, or a time step that is not
@@ -20,7 +30,7 @@ pub trait Tier {
 
     /// Advances by `dt_secs` to the next pose. `bones` are `world_from_bind`, `root` is the canonical frame of the
     /// same pose.
-    fn step(&mut self, bones: &[Affine3A], root: &RootFrame, dt_secs: f64) -> StepReport;
+    fn step(&mut self, bones: &[Affine3A], root: &RootFrame, dt_secs: f64) -> TierReport;
 
     /// Writes the garment's world-space vertices.
     fn positions(&self, out: &mut [Vec3]);

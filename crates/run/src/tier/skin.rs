@@ -1,7 +1,7 @@
 //! Kinematic cloth: the cheapest tier, and the yardstick for the others.
 
 use crate::clock::MAX_DT_SECS;
-use crate::{StepReport, Tier};
+use crate::{TierReport, Tier};
 use glam::{Affine3A, Vec3};
 use toile_model::{Attachment, RootFrame};
 
@@ -28,19 +28,19 @@ impl Tier for Skinned {
         (self.started, self.per_second) = (false, 0.0);
     }
 
-    fn step(&mut self, bones: &[Affine3A], _root: &RootFrame, dt_secs: f64) -> StepReport {
+    fn step(&mut self, bones: &[Affine3A], _root: &RootFrame, dt_secs: f64) -> TierReport {
         let usable = bones.len() >= self.attachment.skin.joint_count()
             && bones.iter().all(Affine3A::is_finite)
             && dt_secs > 0.0
             && dt_secs <= MAX_DT_SECS;
         if !usable {
-            return StepReport { refused: true, ..StepReport::default() };
+            return TierReport { refused: true, ..TierReport::default() };
         }
         std::mem::swap(&mut self.before, &mut self.posed);
         self.attachment.skin.skin_positions(&self.attachment.rest, bones, &mut self.posed);
         self.per_second = if self.started { (1.0 / dt_secs) as f32 } else { 0.0 };
         self.started = true;
-        StepReport::default()
+        TierReport::default()
     }
 
     fn positions(&self, out: &mut [Vec3]) {

@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::kernel::{Placement, Wearers, cast, hang_one, place_one, pose as pose_points, take_off_one};
 use crate::packed::Packed;
 use crate::shard::{Room, Shard, placement};
-use crate::{Actor, Basis, Isa, StepReport, Tier, pose};
+use crate::{Actor, Basis, Isa, TierReport, Tier, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
 use toile_model::{Model, RootFrame};
@@ -85,8 +85,8 @@ impl Tier for Stable {
         self.before = None;
     }
 
-    fn step(&mut self, bones: &[Affine3A], root: &RootFrame, dt_secs: f64) -> StepReport {
-        let refused = StepReport { refused: true, ..StepReport::default() };
+    fn step(&mut self, bones: &[Affine3A], root: &RootFrame, dt_secs: f64) -> TierReport {
+        let refused = TierReport { refused: true, ..TierReport::default() };
         let joints = self.shard.packed.model.joints;
         if pose::check(bones, joints, &Actor::IDENTITY).and(pose::check_root(root)).is_err() {
             return refused;
@@ -105,7 +105,7 @@ impl Tier for Stable {
                 pose_points(self.shard.isa, guard, bones, 1, skin);
             }
         }
-        StepReport { clamped: self.shard.clamped, refused: false }
+        TierReport { clamped: self.shard.clamped, refused: false }
     }
 
     fn positions(&self, out: &mut [Vec3]) {
