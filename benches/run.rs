@@ -174,9 +174,9 @@ fn dress(size: Size, budget: Duration) {
         black_box(&product);
     };
 
-    let one = CrowdSettings { threads: 1, ..CrowdSettings::default() };
+    let one = CrowdSettings::default().with(|s| s.threads = 1);
     let mut plain = Scene::new(&model, size, BATCH, one);
-    let mut normals = Scene::new(&model, size, BATCH, CrowdSettings { normals: true, ..one });
+    let mut normals = Scene::new(&model, size, BATCH, one.with(|s| s.normals = true));
     let t = in_turn(
         budget,
         BATCH,
@@ -203,7 +203,7 @@ fn dress(size: Size, budget: Duration) {
     }
 
     for &isa in Isa::available().iter().filter(|isa| **isa != Isa::best()).take(1) {
-        let mut narrow = Scene::new(&model, size, BATCH, CrowdSettings { isa, ..one });
+        let mut narrow = Scene::new(&model, size, BATCH, one.with(|s| s.isa = isa));
         let t = in_turn(budget / 4, BATCH, cpu_secs, &mut [&mut floor, &mut || narrow.crowd.draw()]);
         print(&format!("reconstruction on {}", isa.name()), &t[1], Some(&t[0]));
     }
@@ -301,7 +301,7 @@ fn half(
     full: &mut Scene,
     print: &dyn Fn(&str, &Times, Option<&Times>),
 ) {
-    let mut half = Scene::new(model, size, BATCH, CrowdSettings { basis: Basis::Half, ..settings });
+    let mut half = Scene::new(model, size, BATCH, settings.with(|s| s.basis = Basis::Half));
     let t = in_turn(budget, BATCH, cpu_secs, &mut [&mut || full.crowd.draw(), &mut || half.crowd.draw()]);
     let mut off_mm = 0.0f32;
     for (a, b) in full.instances.iter().zip(&half.instances) {
@@ -326,7 +326,7 @@ fn two_threads(
     mut single: Scene,
     print: &dyn Fn(&str, &Times, Option<&Times>),
 ) {
-    let mut double = Scene::new(model, size, BATCH, CrowdSettings { threads: 2, ..settings });
+    let mut double = Scene::new(model, size, BATCH, settings.with(|s| s.threads = 2));
     let frame = |s: &mut Scene| {
         s.step();
         s.crowd.draw();

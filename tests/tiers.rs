@@ -16,7 +16,7 @@ fn skin_stable_and_full_step_through_one_trait() {
     let fabric = builtin::fabric(&skirt.fabric).unwrap();
     let vertices = skirt.sim.positions.len();
     let size = synthetic::Size { vertices, joints: body.skeleton.len(), ..synthetic::SMALL };
-    let settings = Settings { self_contact: false, ..Settings::default() };
+    let settings = Settings::default().with(|s| s.self_contact = false);
     let world = World::with_body(&body, &skirt, &fabric, settings).unwrap();
     let mut tiers: Vec<(&str, Box<dyn Tier>)> = vec![
         ("skin", Box::new(Skinned::new(attach(&body, &skirt.sim, &AttachmentSettings::default()).unwrap()))),

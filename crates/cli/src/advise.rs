@@ -1,7 +1,7 @@
 //! `toile train --advise`: what motions ask for that training has not seen, and which clips would add it.
 
-use crate::resolve;
 use crate::pacing::Pacing;
+use crate::resolve;
 use crate::resume::read_take;
 use crate::train::take_files;
 use anyhow::Result;

@@ -1,10 +1,10 @@
 //! `toile animate`: a garment on a motion by any tier, as a cache that other programs play.
 
-use crate::resolve::{self, BadRequest, ending};
 use crate::convert::Rest;
 use crate::output::{self, Overwrite};
 use crate::pacing::{self, Pacing};
 use crate::progress;
+use crate::resolve::{self, BadRequest, ending};
 use crate::tiers::{self, Played, PosedMotion, TierName};
 use anyhow::Result;
 use clap::Parser;
@@ -247,7 +247,11 @@ impl<'a> Cache<'a> {
             }
             "abc" => Sink::Abc(AbcWriter::new(out, drawn.mesh, &name, shot.fps)?),
             "usda" => {
-                let settings = UsdSettings { name, fps: shot.fps, normals: true, ..UsdSettings::default() };
+                let settings = UsdSettings::default().with(|s| {
+                    s.name = name;
+                    s.fps = shot.fps;
+                    s.normals = true;
+                });
                 Sink::Usd(UsdWriter::new(out, drawn.mesh, shot.len(), settings)?)
             }
             "obj" => {

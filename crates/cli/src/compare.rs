@@ -1,7 +1,6 @@
 //! `toile compare`: every tier on the same garment and motion, against the simulation.
 
 use crate::animate::duration;
-use crate::resolve::{self, BadRequest, ending};
 use crate::convert::Rest;
 use crate::driver;
 use crate::evaluate::draped_attachment;
@@ -9,6 +8,7 @@ use crate::output::{self, Overwrite};
 use crate::pacing::{self, Pacing};
 use crate::picture::{Cloth, Studio};
 use crate::progress;
+use crate::resolve::{self, BadRequest, ending};
 use crate::tiers::{self, Played, PosedMotion, TierName};
 use anyhow::Result;
 use clap::Parser;

@@ -1,9 +1,9 @@
 //! `toile convert`: from one file format to another.
 
-use crate::resolve::{self, BadRequest, ending, is_file};
 use crate::morphs;
 use crate::output::{self, Overwrite};
 use crate::pacing::Pacing;
+use crate::resolve::{self, BadRequest, ending, is_file};
 use anyhow::Result;
 use clap::Parser;
 use glam::Vec3;
@@ -294,12 +294,9 @@ fn take_to(args: &Args, to: &str) -> Result<()> {
     let slices: Vec<&[Vec3]> = frames.iter().map(Vec::as_slice).collect();
     match to {
         "pc2" => Ok(pc2::write_pc2(args.out(), &mesh, slices.iter().copied(), take.fps, take.fps, 0.0)?),
-        "usda" => Ok(usd::write_usd(
-            args.out(),
-            &mesh,
-            &slices,
-            UsdSettings { fps: take.fps, ..UsdSettings::default() },
-        )?),
+        "usda" => {
+            Ok(usd::write_usd(args.out(), &mesh, &slices, UsdSettings::default().with(|s| s.fps = take.fps))?)
+        }
         "glb" => Ok(glb::write_cloth_morphs(args.out(), &mesh, &frames, take.fps)?),
         "obj" => {
             let mut sequence = obj::ObjSequence::new(args.out(), &mesh);

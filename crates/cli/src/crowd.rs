@@ -3,9 +3,9 @@
 mod gpu;
 pub mod picture;
 
-use crate::resolve::{self, BadRequest};
 use crate::output::Overwrite;
 use crate::pacing::Pacing;
+use crate::resolve::{self, BadRequest};
 use anyhow::Result;
 use clap::Parser;
 use faer::linalg::matmul::matmul;
@@ -163,7 +163,10 @@ struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     fn new(args: &Args, model: &Arc<Model>, clips: &'a [Clip], normals: bool) -> Result<Self> {
-        let settings = CrowdSettings { threads: args.threads, normals, ..CrowdSettings::default() };
+        let settings = CrowdSettings::default().with(|s| {
+            s.threads = args.threads;
+            s.normals = normals;
+        });
         let mut crowd = Crowd::new(settings);
         let id = crowd.add_model(model.clone(), args.count)?;
         let instances = (0..args.count).map(|_| crowd.add(id)).collect::<Result<_, _>>()?;

@@ -1,8 +1,8 @@
 //! `toile evaluate`: how wrong a model is, by free runs, and whether that is good enough.
 
-use crate::resolve::{self, BadRequest};
 use crate::output::{self, Overwrite};
 use crate::report;
+use crate::resolve::{self, BadRequest};
 use crate::resume::read_take;
 use crate::train::take_files;
 use anyhow::Result;

@@ -1,8 +1,8 @@
 //! `toile lab`: the solver against analytic values, and the scenes the field knows.
 
-use crate::resolve::BadRequest;
 use crate::driver;
 use crate::output::Overwrite;
+use crate::resolve::BadRequest;
 use anyhow::Result;
 use clap::Parser;
 use serde_json::json;

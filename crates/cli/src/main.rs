@@ -2,7 +2,6 @@
 
 mod advise;
 mod animate;
-mod resolve;
 mod compare;
 mod convert;
 mod crowd;
@@ -21,6 +20,7 @@ mod progress;
 mod render;
 mod report;
 mod reproduce;
+mod resolve;
 mod resume;
 mod simulate;
 mod tiers;

@@ -5,8 +5,8 @@
 //! weights to about −1…1, which sliders and compressed animation expect; they are stored with the mesh. A model of kind d
 //! is skinned: its targets move the mesh in the bind pose, and it plays as is on the character beside it.
 
-use crate::resolve::{self, BadRequest};
 use crate::pacing::Pacing;
+use crate::resolve::{self, BadRequest};
 use crate::tiers::{self, PosedMotion};
 use anyhow::Result;
 use glam::Vec3;

@@ -1,6 +1,5 @@
 //! `toile render`: pictures of a body, dressed and in motion.
 
-use crate::resolve::{self, BadRequest, ending};
 use crate::convert::Rest;
 use crate::driver;
 use crate::output::{self, Overwrite};
@@ -8,6 +7,7 @@ use crate::pacing::{self, Pacing};
 use crate::picture::{Cloth, DEPTH_SLACK_M, Studio, sheet};
 use crate::progress;
 use crate::report::film::red_cm;
+use crate::resolve::{self, BadRequest, ending};
 use crate::tiers::{self, one_motion};
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
@@ -477,7 +477,11 @@ impl Artist<'_> {
 fn shot(args: &Args, body: &Body, take: Option<&Take>) -> Result<PosedFrames> {
     if let Some(take) = take {
         let bones = (0..take.len()).map(|f| take.frame_bones(f).to_vec()).collect();
-        return Ok(PosedFrames { bones, roots: RootTrack { frames: take.roots.clone(), held: 0 }, fps: take.fps });
+        return Ok(PosedFrames {
+            bones,
+            roots: RootTrack { frames: take.roots.clone(), held: 0 },
+            fps: take.fps,
+        });
     }
     let motion = match &args.motion {
         None => Motion::new("rest", 30.0, body.skeleton.clone(), vec![body.skeleton.rest_pose()])?,

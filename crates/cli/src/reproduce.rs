@@ -4,8 +4,8 @@ mod cast;
 mod page;
 mod study;
 
-use crate::resolve::{self, BadRequest};
 use crate::pacing::Pacing;
+use crate::resolve::{self, BadRequest};
 use crate::simulate::Job;
 use anyhow::{Context, Result};
 use cast::Cast;
@@ -159,7 +159,7 @@ impl Wardrobe<'_> {
             body: self.body,
             garment: &worn,
             fabric: &fabric,
-            settings: RecordSettings { nudge_m, ..RecordSettings::default() },
+            settings: RecordSettings::default().with(|s| s.nudge_m = nudge_m),
             stops,
             out: &out,
             jobs: self.jobs,

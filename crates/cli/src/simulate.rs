@@ -8,9 +8,9 @@ mod shard;
 pub use job::Job;
 pub use shard::Shard;
 
-use crate::resolve::{self, BadRequest};
 use crate::convert::Rest;
 use crate::pacing::{self, Pacing};
+use crate::resolve::{self, BadRequest};
 use anyhow::Result;
 use clap::Parser;
 use clips::Clips;
@@ -18,7 +18,6 @@ use physics::Physics;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use toile_assets::Take;
-use toile_simulate::RecordSettings;
 
 /// Simulate a garment on a body through motions, one take file a clip
 #[derive(Parser)]
@@ -93,7 +92,7 @@ pub fn run(args: &Args) -> Result<()> {
     if !(0.0..=10.0).contains(&args.nudge) {
         return Err(BadRequest(format!("--nudge {}: 0 to 10 mm", args.nudge)).into());
     }
-    let settings = RecordSettings { nudge_m: 1e-3 * args.nudge, ..args.physics.settings()? };
+    let settings = args.physics.settings()?.with(|s| s.nudge_m = 1e-3 * args.nudge);
     let pacing = Pacing::new(args.fps, args.trim);
     let clips = Clips::gather(&args.motion, &pacing, &body, &settings, args.cut, args.shard)?;
     for (clip, why) in &clips.skipped {

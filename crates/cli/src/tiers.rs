@@ -1,10 +1,11 @@
 //! One garment on one motion by any tier: what `animate` and `compare` play.
 
-use crate::resolve::{self, BadRequest};
 use crate::pacing::Pacing;
 use crate::progress;
+use crate::resolve::{self, BadRequest};
 use anyhow::{Context, Result};
 use glam::{Affine3A, Vec3};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 use toile_assets::{
@@ -12,7 +13,7 @@ use toile_assets::{
     Take, attach,
 };
 use toile_run::{Skinned, Stable, Tier};
-use toile_simulate::{RecordSettings, drape, ramp, record_from};
+use toile_simulate::{RecordSettings, Recorder, check_clip};
 
 /// A way of moving a garment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -117,10 +118,9 @@ pub struct Played {
 
 /// The garment at rest on the body's rest pose, in simulation vertices.
 pub fn draped(body: &Body, garment: &Garment, fabric: &Fabric) -> Result<Vec<Vec3>> {
-    let settings = RecordSettings::default();
     let bar = progress::bar(1, "draping");
-    let world = drape(body, garment, fabric, &settings.solver, &settings.drape)
-        .with_context(|| format!("draping `{}`", garment.name))?;
+    let world =
+        Recorder::new(body, garment).drape(fabric).with_context(|| format!("draping `{}`", garment.name))?;
     bar.finish_and_clear();
     Ok(world.state.x.iter().map(|p| p.as_vec3()).collect())
 }
@@ -171,7 +171,11 @@ pub fn advance(tier: &mut dyn Tier, bones: &[Affine3A], root: &RootFrame, fps: f
 }
 
 /// Plays a tier that steps from pose to pose, frame by frame into `out`.
-fn play(tier: &mut dyn Tier, shot: &PosedMotion, out: &mut dyn FnMut(&[Vec3]) -> Result<()>) -> Result<Played> {
+fn play(
+    tier: &mut dyn Tier,
+    shot: &PosedMotion,
+    out: &mut dyn FnMut(&[Vec3]) -> Result<()>,
+) -> Result<Played> {
     let mut positions = vec![Vec3::ZERO; tier.vertices()];
     let mut micros = Vec::with_capacity(shot.len());
     let mut played = Played::default();
@@ -232,24 +236,21 @@ pub fn play_stable(
 
 /// Simulates the garment from drape to last frame.
 pub fn simulate(body: &Body, garment: &Garment, fabric: &Fabric, shot: &PosedMotion) -> Result<Take> {
-    let settings = RecordSettings { fps: shot.fps, ..RecordSettings::default() };
-    toile_simulate::check_clip(body, &shot.motion, &settings)?;
+    let settings = RecordSettings::default().with(|s| s.fps = shot.fps);
+    check_clip(body, &shot.motion, &settings)?;
     let bar = progress::bar(shot.len() as u64, "draping");
-    let mut world = drape(body, garment, fabric, &settings.solver, &settings.drape)
-        .with_context(|| format!("draping `{}`", garment.name))?;
-    let rest: Vec<Vec3> = world.state.x.iter().map(|p| p.as_vec3()).collect();
-    ramp(&mut world, body, &shot.motion, &settings.drape)?;
+    let mut recorder = Recorder::new(body, garment).settings(settings).on_frame(|_| {
+        bar.inc(1);
+        ControlFlow::Continue(())
+    });
+    let draped = recorder.drape(fabric).with_context(|| format!("draping `{}`", garment.name))?;
     bar.set_message("simulating");
     bar.reset_eta();
-    let mut go = |_: usize, _: usize| {
-        bar.inc(1);
-        true
-    };
-    let (mut take, _) = record_from(&mut world, body, garment, &shot.motion, &settings, &[], &mut go)
+    let recording = recorder
+        .record_draped(&draped, &shot.motion)
         .with_context(|| format!("clip {}", shot.motion.name))?;
     bar.finish_and_clear();
-    take.draped = rest;
-    Ok(take)
+    Ok(recording.take)
 }
 
 /// What a simulated take noticed.

@@ -2,7 +2,7 @@
 //! Names are those of the laboratory's scenes or a part of them; for a dress a third word is the number of frames.
 
 use toile_assets::builtin;
-use toile_lab::{dress, scenes, monitor};
+use toile_lab::{dress, monitor, scenes};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();

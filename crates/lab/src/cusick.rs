@@ -95,15 +95,14 @@ pub fn drape(fabric: &Fabric, rings: usize, seed: u64) -> Result<Drape> {
     // Cloth keeps away from itself by no more than half the size of a triangle.
     let fabric = Fabric { thickness: fabric.thickness.min(0.5 * CLOTH / rings as f64), ..fabric.clone() };
     // Tight, or it stops on the way: a fifth of a millimetre a step is a centimetre a second.
-    let settings = Settings {
-        integrator: Integrator::ImplicitEuler,
-        max_step_secs: 1.0 / 60.0,
-        tolerance_m: 2e-5,
-        linear_tolerance: 0.02,
-        max_linear: 2000,
-        max_newton: 6,
-        ..Settings::default()
-    };
+    let settings = Settings::default().with(|s| {
+        s.integrator = Integrator::ImplicitEuler;
+        s.max_step_secs = 1.0 / 60.0;
+        s.tolerance_m = 2e-5;
+        s.linear_tolerance = 0.02;
+        s.max_linear = 2000;
+        s.max_newton = 6;
+    });
     let (mesh, flat) = disc(CLOTH, rings);
     let mut scene = Scene::new(&mesh, &flat, &fabric, &settings)?;
     let mut random = Random::new(seed);

@@ -1,8 +1,8 @@
 //! The dress on a walking, running, turning and jumping mannequin, standing still, and after a sudden stop.
 
 use super::check::Solid;
+use super::monitor::{Monitor, Run, rows};
 use super::row::{Findings, Piece, Plot, Row, Snapshot};
-use super::monitor::{Run, Monitor, rows};
 use glam::{DVec2, DVec3};
 use toile_assets::{Body, Garment, Motion, builtin};
 use toile_geometry::Random;
@@ -304,7 +304,7 @@ pub struct Cost {
 
 /// Walks for `frames` recorded frames and times them; draping is cut short, as only the walk counts.
 pub fn walking_cost(garment: &str, frames: usize) -> Result<Cost> {
-    let how = DrapeSettings { most_secs: 1.0, ..DrapeSettings::default() };
+    let how = DrapeSettings::default().with(|s| s.most_secs = 1.0);
     let dressed = Dressed::draped(garment, 0, &how)?;
     let motion = builtin::motion("walk", &dressed.body.skeleton)?;
     let mut world = dressed.world.clone();

@@ -22,11 +22,11 @@ mod exact_numbers;
 mod friction;
 pub mod impact;
 mod membrane;
+pub mod monitor;
 mod motion;
 mod row;
 mod scenario;
 pub mod scenes;
-pub mod monitor;
 mod worn;
 
 pub use clock::cpu_ms;
@@ -41,7 +41,10 @@ use toile_simulate::{Result, World};
 
 /// No air, no self-contact: pure mechanics.
 fn quiet() -> Settings {
-    Settings { air_density: 0.0, self_contact: false, ..Settings::default() }
+    Settings::default().with(|s| {
+        s.air_density = 0.0;
+        s.self_contact = false;
+    })
 }
 
 /// Lets a world come to rest by ever longer implicit Euler steps, which converge to the static solution.
@@ -178,7 +181,7 @@ mod tests {
 
     #[test]
     fn hinges_do_not_which_is_why_they_are_not_the_default() {
-        let settings = Settings { bending: toile_simulate::Bending::Hinge, ..quiet() };
+        let settings = quiet().with(|s| s.bending = toile_simulate::Bending::Hinge);
         let ratios: Vec<f64> = (0..8)
             .map(|k| {
                 cylinder_ratio(Pattern::Right, 24, std::f64::consts::PI * f64::from(k) / 8.0, &settings)

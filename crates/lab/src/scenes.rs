@@ -2,8 +2,8 @@
 
 use super::check::Solid;
 use super::cloths::{Pattern, lay, plain, rectangle};
+use super::monitor::{Monitor, Run};
 use super::row::Piece;
-use super::monitor::{Run, Monitor};
 use glam::{DAffine3, DQuat, DVec2, DVec3, Quat, Vec2, Vec3};
 use toile_assets::{
     Body, Fabric, Garment, Joint, Mesh, Pin, PinTarget, Pose, RestSource, Skeleton, Skin, Transform,
@@ -189,7 +189,8 @@ pub fn curtain(size: Size, seed: u64) -> Result<Run> {
     let mut world = World::new(scene, x, settings)?;
     world.state.colliders.push(sphere);
     let (hang, pass) = (size.pick(8, 20), 45);
-    let mut monitor = Monitor::new("curtain", seed, &rest, &size.pick([7, 24, 39], [19, 42, 64]), (40.0, 8.0));
+    let mut monitor =
+        Monitor::new("curtain", seed, &rest, &size.pick([7, 24, 39], [19, 42, 64]), (40.0, 8.0));
     for f in 0..hang + pass {
         let t = if f < hang { 0.0 } else { (f - hang + 1) as f64 / pass as f64 };
         let go = monitor.frame(
@@ -334,7 +335,8 @@ pub fn twist(size: Size, seed: u64) -> Result<Run> {
     let rest: Vec<[DVec2; 3]> = garment.rest.iter().map(|r| r.map(|p| p.as_dvec2())).collect();
     let frames = size.pick(45, 75);
     let turns = size.pick(0.4, TWIST_TURNS);
-    let mut monitor = Monitor::new("twist", seed, &rest, &[frames / 3, 2 * frames / 3, frames - 1], (20.0, 15.0));
+    let mut monitor =
+        Monitor::new("twist", seed, &rest, &[frames / 3, 2 * frames / 3, frames - 1], (20.0, 15.0));
     for f in 1..=frames {
         let t = f as f32 / frames as f32;
         let turn = turns * 0.5 * std::f32::consts::TAU * t;

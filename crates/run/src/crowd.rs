@@ -26,6 +26,7 @@ pub enum Basis {
 
 /// How a crowd works; only `basis` changes any bit of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CrowdSettings {
     /// Threads that work on a step, the caller's own included. Default 1: a game has its own use for the others.
     pub threads: usize,
@@ -35,6 +36,15 @@ pub struct CrowdSettings {
     pub normals: bool,
     /// Default [`Basis::Full`].
     pub basis: Basis,
+}
+
+impl CrowdSettings {
+    /// These with some of them changed.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 impl Default for CrowdSettings {

@@ -40,7 +40,10 @@ static ALLOCATOR: Counting = Counting;
 
 fn main() {
     for threads in [1, 3] {
-        let settings = CrowdSettings { threads, normals: true, ..CrowdSettings::default() };
+        let settings = CrowdSettings::default().with(|s| {
+            s.threads = threads;
+            s.normals = true;
+        });
         let mut crowd = Crowd::new(settings);
         let first = crowd.add_model(Arc::new(model(SMALL, 1)), 200).unwrap();
         let other = Size { vertices: 300, ..SMALL };

@@ -34,7 +34,14 @@ fn run(model: &Arc<Model>, count: usize, settings: CrowdSettings) -> Vec<u64> {
 fn threads_instructions_and_neighbours_change_no_bit() {
     let model = Arc::new(corrected(SMALL, 1));
     for basis in [Basis::Full, Basis::Half] {
-        let alike = |threads, isa| CrowdSettings { threads, isa, normals: true, basis };
+        let alike = |threads, isa| {
+            CrowdSettings::default().with(|s| {
+                s.threads = threads;
+                s.isa = isa;
+                s.normals = true;
+                s.basis = basis;
+            })
+        };
         let reference = run(&model, 150, alike(1, Isa::Portable));
         assert!(reference.windows(2).all(|w| w[0] != w[1]), "all move differently");
         for &isa in Isa::available() {

@@ -52,12 +52,33 @@ fn threads_and_instructions_change_no_bit() {
         (Size { order: 1, vertices: 48, ..SMALL }, Basis::Full),
         (Size { order: 5, ..SMALL }, Basis::Full),
     ] {
-        let reference =
-            run(size, 150, 6, DT, CrowdSettings { threads: 1, isa: Isa::Portable, normals: true, basis });
+        let reference = run(
+            size,
+            150,
+            6,
+            DT,
+            CrowdSettings::default().with(|s| {
+                s.threads = 1;
+                s.isa = Isa::Portable;
+                s.normals = true;
+                s.basis = basis;
+            }),
+        );
         assert!(reference.windows(2).all(|w| w[0] != w[1]), "the test's own premise: all move differently");
         for &isa in Isa::available() {
             for threads in [1, 2, 7] {
-                let got = run(size, 150, 6, DT, CrowdSettings { threads, isa, normals: true, basis });
+                let got = run(
+                    size,
+                    150,
+                    6,
+                    DT,
+                    CrowdSettings::default().with(|s| {
+                        s.threads = threads;
+                        s.isa = isa;
+                        s.normals = true;
+                        s.basis = basis;
+                    }),
+                );
                 assert!(got == reference, "{isa:?}, {threads} threads, order {}", size.order);
             }
         }
@@ -105,7 +126,7 @@ fn neighbours_may_come_and_go_in_any_order() {
     let size = SMALL;
     let model = made(size);
     let watch = |order: &dyn Fn(usize) -> Vec<usize>, churn: bool| {
-        let mut crowd = Crowd::new(CrowdSettings { threads: 2, ..CrowdSettings::default() });
+        let mut crowd = Crowd::new(CrowdSettings::default().with(|s| s.threads = 2));
         let id = crowd.add_model(model.clone(), 100).unwrap();
         let other =
             crowd.add_model(Arc::new(synthetic::model(Size { vertices: 31, ..size }, 9)), 10).unwrap();
@@ -226,8 +247,7 @@ fn a_rounded_basis_stays_within_the_bound_it_states() {
     let size = SMALL;
     let model = made(size);
     let (mut full, all) = crowd_of(&model, 20, CrowdSettings::default());
-    let (mut half, rounded) =
-        crowd_of(&model, 20, CrowdSettings { basis: Basis::Half, ..CrowdSettings::default() });
+    let (mut half, rounded) = crowd_of(&model, 20, CrowdSettings::default().with(|s| s.basis = Basis::Half));
     let mut alone = Stable::with_basis(model.clone(), Basis::Half);
     let mut out = vec![Vec3::ZERO; size.vertices];
     let mut moved = false;
@@ -349,7 +369,7 @@ fn velocities_are_what_vertices_did_in_the_step() {
 fn normals_are_those_of_the_surface() {
     let size = SMALL;
     let model = made(size);
-    let (mut crowd, instances) = crowd_of(&model, 20, CrowdSettings { normals: true, ..Default::default() });
+    let (mut crowd, instances) = crowd_of(&model, 20, CrowdSettings::default().with(|s| s.normals = true));
     for (who, i) in instances.iter().enumerate() {
         pose(&mut crowd, *i, size, who, 0.3);
     }
@@ -502,7 +522,7 @@ fn golden_digest_is_what_it_was() {
     // Poses by plain arithmetic: no library's sine goes in.
     let size = SMALL;
     let (mut crowd, instances) =
-        crowd_of(&made(size), 20, CrowdSettings { normals: true, ..Default::default() });
+        crowd_of(&made(size), 20, CrowdSettings::default().with(|s| s.normals = true));
     let mut noise = synthetic::Noise(11);
     let mut golden = 0u64;
     for f in 0..25 {

@@ -35,7 +35,7 @@ struct Pair {
 impl Pair {
     fn new(gpu: Arc<Gpu>, settings: GpuSettings, model: Model, size: Size, reserve: usize) -> Self {
         let model = Arc::new(model);
-        let mut cpu = Crowd::new(CrowdSettings { normals: settings.normals, ..CrowdSettings::default() });
+        let mut cpu = Crowd::new(CrowdSettings::default().with(|s| s.normals = settings.normals));
         let mut gpu = GpuCrowd::new(gpu, settings).unwrap();
         let ids = (cpu.add_model(model.clone(), reserve).unwrap(), gpu.add_model(model, reserve).unwrap());
         Self { size, cpu, gpu, ids, wearers: Vec::new(), secs: 0.0 }
@@ -189,7 +189,10 @@ fn far_from_the_world_s_origin_nothing_is_lost() {
 fn every_kernel_makes_the_same_dress_and_normals() {
     let Some(gpu) = open(Ask::Best) else { return };
     for kernel in Kernel::all(&gpu) {
-        let settings = GpuSettings { kernel, normals: true };
+        let settings = GpuSettings::default().with(|s| {
+            s.kernel = kernel;
+            s.normals = true;
+        });
         let mut pair = Pair::new(gpu.clone(), settings, model(DRESS, 5), DRESS, 2);
         (0..2).for_each(|who| pair.enter(who));
         (0..4).for_each(|_| pair.step(1.0 / 30.0));

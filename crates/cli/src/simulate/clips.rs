@@ -1,7 +1,7 @@
 //! Which clips can be simulated, and why the others cannot: said before any time is spent.
 
-use crate::resolve::{self, BadRequest};
 use crate::pacing::Pacing;
+use crate::resolve::{self, BadRequest};
 use crate::simulate::shard::Shard;
 use anyhow::{Context, Result};
 use std::path::Path;

@@ -184,7 +184,7 @@ fn hostile_input_within_trained_speeds_stays_within_the_smaller_bound() {
     };
     let mut largest = 0.0f32;
     for start in 0..150 {
-        let mut crowd = toile_run::Crowd::new(toile_run::CrowdSettings { threads: 1, ..Default::default() });
+        let mut crowd = toile_run::Crowd::new(toile_run::CrowdSettings::default().with(|s| s.threads = 1));
         let kind = crowd.add_model(model.clone(), 1).unwrap();
         let garment = crowd.add(kind).unwrap();
         let mut root = RootFrame { position: DVec3::ZERO, heading: 0.0 };

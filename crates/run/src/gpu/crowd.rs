@@ -15,11 +15,21 @@ use toile_model::{Model, RootFrame, RootTracker};
 
 /// How a crowd on the device works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GpuSettings {
     /// How vertices are made. Default [`Kernel::PORTABLE`].
     pub kernel: Kernel,
     /// Whether drawing gives vertex normals too. Default no.
     pub normals: bool,
+}
+
+impl GpuSettings {
+    /// These with some of them changed.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 impl Default for GpuSettings {

@@ -1,7 +1,7 @@
 //! The truth as a tier: full simulation behind the same trait.
 
 use crate::clock::MAX_DT_SECS;
-use crate::{TierReport, Tier};
+use crate::{Tier, TierReport};
 use glam::{Affine3A, DVec3, Vec3};
 use toile_model::RootFrame;
 use toile_simulate::{State, World};

@@ -1,7 +1,7 @@
 //! Kinematic cloth: the cheapest tier, and the yardstick for the others.
 
 use crate::clock::MAX_DT_SECS;
-use crate::{TierReport, Tier};
+use crate::{Tier, TierReport};
 use glam::{Affine3A, Vec3};
 use toile_model::{Attachment, RootFrame};
 

@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::kernel::{Placement, Wearers, cast, hang_one, place_one, pose as pose_points, take_off_one};
 use crate::packed::Packed;
 use crate::shard::{Room, Shard, placement};
-use crate::{Actor, Basis, Isa, TierReport, Tier, pose};
+use crate::{Actor, Basis, Isa, Tier, TierReport, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
 use toile_model::{Model, RootFrame};
