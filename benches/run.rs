@@ -15,8 +15,9 @@ use glam::{Affine3A, Vec3};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use synthetic::{DRESS, Noise, Size, actor, bones};
+use synthetic::{DRESS, Size, actor, bones};
 use toile_assets::{Model, RootFrame};
+use toile_geometry::Random;
 use toile_run::{Actor, Basis, Crowd, CrowdSettings, Instance, Isa, Stable, Tier};
 
 const DT: f64 = 1.0 / 30.0;
@@ -98,8 +99,9 @@ impl Scene {
         let instances: Vec<Instance> = (0..count).map(|_| crowd.add(id).expect("reserved")).collect();
         let actors = (0..count).map(|who| actor(who, 0.0)).collect();
         let poses = (0..64).map(|f| bones(size, f, 0.03 * f as f32)).collect();
-        let mut noise = Noise(7);
-        let coefficients = (0..64).map(|_| (0..size.body_dims).map(|_| noise.next()).collect()).collect();
+        let mut random = Random::new(7);
+        let coefficients =
+            (0..64).map(|_| (0..size.body_dims).map(|_| random.signed() as f32).collect()).collect();
         let root = RootFrame { position: glam::DVec3::ZERO, heading: 0.3 };
         let mut scene = Self { crowd, instances, actors, poses, coefficients, root, frame: 0 };
         for _ in 0..4 {
@@ -166,8 +168,8 @@ fn dress(size: Size, budget: Duration) {
 
     // Nothing of ours: faer's own matrices and its own product.
     let basis = Mat::<f32>::from_fn(rows, d, |r, k| model.cloth_basis[r * d + k]);
-    let mut noise = Noise(5);
-    let y = Mat::<f32>::from_fn(d, BATCH, |_, _| noise.next());
+    let mut random = Random::new(5);
+    let y = Mat::<f32>::from_fn(d, BATCH, |_, _| random.signed() as f32);
     let mut product = Mat::<f32>::zeros(rows, BATCH);
     let mut floor = || {
         matmul(product.as_mut(), Accum::Replace, basis.as_ref(), y.as_ref(), 1.0f32, Par::Seq);
@@ -357,7 +359,7 @@ fn alone(
     let mut out = vec![Vec3::ZERO; size.vertices];
     let mut frame = 0;
     let mut once = || {
-        garment.step(&poses[frame % poses.len()], &root, DT);
+        garment.step_with_root(&poses[frame % poses.len()], &root, DT).unwrap();
         garment.positions(&mut out);
         black_box(&out);
         frame += 1;

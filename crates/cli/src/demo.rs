@@ -10,6 +10,7 @@ use crate::crowd::{self, Clip};
 use crate::driver;
 use crate::evaluate::{self, Gate};
 use crate::interrupt;
+use crate::output::Overwrite;
 use crate::picture::{Cloth, Studio, sheet};
 use crate::report::{self, Story, facts, film};
 use crate::resume::{self, Digest};
@@ -155,7 +156,7 @@ fn make(args: &Args, plan: &Plan, resumed: bool, page: &Path, next: &str) -> Res
             "training": plan.train.join(", "), "unseen": plan.test.join(", "),
             "train_clips": plan.train.len(), "test_clips": plan.test.len(),
             "train_frames": frames(&seen), "test_frames": frames(&unseen),
-            "simulated_ms_per_frame": facts::simulated_ms(seen.iter().chain(&unseen)), "skin_us_per_frame": facts::skinned_us(&attachment, &unseen[0]),
+            "simulated_ms_per_frame": facts::simulated_ms(seen.iter().chain(&unseen)), "skin_us_per_frame": facts::skinned_us(&attachment, &unseen[0])?,
             "crowd": crowd, "machine": facts::of_machine(studio.as_ref().map(Studio::adapter)),
             "solver": format!("{:?}", RecordSettings::default().solver),
         }),
@@ -194,6 +195,7 @@ fn simulate(
             garment,
             fabric,
             settings: RecordSettings::default(),
+            overwrite: Overwrite { force: false },
             stops: plan.stops[usize::from(unseen)],
             out: &out.join("takes").join(name),
             jobs: std::thread::available_parallelism().map_or(1, usize::from),

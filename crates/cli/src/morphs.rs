@@ -8,7 +8,7 @@
 use crate::pacing::Pacing;
 use crate::resolve::{self, BadRequest};
 use crate::tiers::{self, PosedMotion};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use glam::Vec3;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -96,9 +96,8 @@ fn play(model: &Arc<Model>, body: &Body, name: &str, clip: Option<&str>, scales:
     let mut garment = Stable::new(model.clone());
     let mut weights = Vec::with_capacity(shot.len());
     for (f, (bones, root)) in shot.bones.iter().zip(&shot.roots).enumerate() {
-        if tiers::advance(&mut garment, bones, root, shot.fps).refused {
-            anyhow::bail!("frame {f}: the pose could not be used");
-        }
+        let stepped = garment.step_with_root(bones, root, 1.0 / shot.fps);
+        stepped.with_context(|| format!("{name}, frame {f}"))?;
         weights.push(garment.coefficients().iter().zip(scales).map(|(y, s)| y / s).collect());
     }
     Ok(Weights { weights, roots: shot.roots, motion: shot.motion })

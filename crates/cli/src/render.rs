@@ -9,7 +9,7 @@ use crate::progress;
 use crate::report::film::red_cm;
 use crate::resolve::{self, BadRequest, ending};
 use crate::tiers::{self, one_motion};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
 use glam::{Affine3A, Vec3};
 use std::path::PathBuf;
@@ -547,8 +547,9 @@ fn clothes(
         };
         let mut garment = Stable::new(model.clone());
         let mut learned = Vec::new();
-        for (bones, root) in shot.bones.iter().zip(&shot.roots.frames) {
-            garment.step(bones, root, 1.0 / shot.fps);
+        for (f, (bones, root)) in shot.bones.iter().zip(&shot.roots.frames).enumerate() {
+            let stepped = garment.step_with_root(bones, root, 1.0 / shot.fps);
+            stepped.with_context(|| format!("frame {f}"))?;
             let mut out = vec![Vec3::ZERO; model.vertices];
             garment.positions(&mut out);
             learned.push(out);

@@ -4,6 +4,7 @@ mod cast;
 mod page;
 mod study;
 
+use crate::output::Overwrite;
 use crate::pacing::Pacing;
 use crate::resolve::{self, BadRequest};
 use crate::simulate::Job;
@@ -57,6 +58,8 @@ pub struct Args {
     /// Folder for simulations and models
     #[arg(long, default_value = "toile-reproduce")]
     out: PathBuf,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Folder for the report and its plots; the same folder when not given
     #[arg(long)]
     report: Option<PathBuf>,
@@ -84,8 +87,9 @@ pub fn run(args: &Args) -> Result<()> {
     let report = args.report.clone().unwrap_or_else(|| args.out.clone());
     let body = resolve::body(&args.body, None)?;
     let cast = Cast::new(args.motions.as_deref(), args.quick)?;
-    for folder in [&args.out, &report] {
-        std::fs::create_dir_all(folder).map_err(|e| toile_assets::Error::io(folder.as_path(), e))?;
+    for (folder, file) in [(&args.out, "model.toile"), (&report, page::FILE)] {
+        Overwrite::folder(folder)?;
+        args.overwrite.check(&folder.join(file), [])?;
     }
     let stops = args.stops.unwrap_or(if args.quick { 1 } else { 5 });
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -164,6 +168,7 @@ impl Wardrobe<'_> {
             out: &out,
             jobs: self.jobs,
             shard: None,
+            overwrite: self.args.overwrite,
         };
         let outcome = job.simulate(&motions).with_context(|| format!("simulating {garment}"))?;
         for (clip, why) in &outcome.failed {

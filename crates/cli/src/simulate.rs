@@ -9,6 +9,7 @@ pub use job::Job;
 pub use shard::Shard;
 
 use crate::convert::Rest;
+use crate::output::Overwrite;
 use crate::pacing::{self, Pacing};
 use crate::resolve::{self, BadRequest};
 use anyhow::Result;
@@ -80,6 +81,8 @@ pub struct Args {
     /// Folder for the takes
     #[arg(long)]
     out: PathBuf,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
@@ -107,6 +110,7 @@ pub fn run(args: &Args) -> Result<()> {
         out: &args.out,
         jobs: args.jobs.unwrap_or_else(cores),
         shard: args.shard,
+        overwrite: args.overwrite,
     };
     let outcome = job.simulate(&clips.usable)?;
     let failed: Vec<&(String, String)> = clips.skipped.iter().chain(&outcome.failed).collect();

@@ -12,7 +12,7 @@ use toile_assets::{
     Attachment, AttachmentSettings, Body, Fabric, Garment, Lineage, Model, Motion, RootFrame, RootTrack,
     Take, attach,
 };
-use toile_run::{Skinned, Stable, Tier};
+use toile_run::{Skinned, Stable, Tier, TierReport};
 use toile_simulate::{RecordSettings, Recorder, check_clip};
 
 /// A way of moving a garment.
@@ -165,11 +165,6 @@ pub fn model_for(path: &std::path::Path, body: &Body, garment: Option<&Garment>)
     if faults.is_empty() { Ok(Arc::new(model)) } else { Err(BadRequest(faults.join("\n")).into()) }
 }
 
-/// One step of any tier, a frame of `fps` after the last.
-pub fn advance(tier: &mut dyn Tier, bones: &[Affine3A], root: &RootFrame, fps: f64) -> toile_run::TierReport {
-    tier.step(bones, root, 1.0 / fps)
-}
-
 /// Plays a tier that steps from pose to pose, frame by frame into `out`.
 fn play(
     tier: &mut dyn Tier,
@@ -180,15 +175,13 @@ fn play(
     let mut micros = Vec::with_capacity(shot.len());
     let mut played = Played::default();
     tier.reset();
-    for (f, (bones, root)) in shot.bones.iter().zip(&shot.roots).enumerate() {
-        let mut report = toile_run::TierReport::default();
+    for (f, bones) in shot.bones.iter().enumerate() {
+        let mut stepped = Ok(TierReport::default());
         micros.push(timed(|| {
-            report = advance(tier, bones, root, shot.fps);
+            stepped = tier.step(bones, 1.0 / shot.fps);
             tier.positions(&mut positions);
         }));
-        if report.refused {
-            anyhow::bail!("frame {f}: the pose could not be used");
-        }
+        let report = stepped.with_context(|| format!("{}, frame {f}", shot.motion.name))?;
         played.frames += 1;
         played.clamped_frames += usize::from(report.clamped > 0);
         out(&positions)?;

@@ -293,7 +293,7 @@ fn a_learned_garment_hides_the_body_and_spares_the_hands() {
     let mut cloth = vec![Vec3::ZERO; model.vertices];
     for (f, (pose, root)) in walk.poses.iter().zip(&roots.frames).enumerate() {
         let bones = body.bones(pose);
-        garment.step(&bones, root, 1.0 / 30.0);
+        garment.step_with_root(&bones, root, 1.0 / 30.0).unwrap();
         garment.positions(&mut cloth);
         let skin = body.skinned_positions(&bones);
         let stage = stage.get_or_insert_with(|| {

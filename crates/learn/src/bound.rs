@@ -522,19 +522,16 @@ impl Tail {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toile_geometry::Random;
 
     #[test]
     fn directions_leave_no_wider_gap_than_they_say() {
-        let mut seed = 1u64;
-        let mut random = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0
-        };
+        let mut random = Random::new(1);
         for (grid, count) in [(3, 13), (5, 49), (13, 433)] {
             let (all, cosine) = directions(grid);
             assert_eq!(all.len(), count);
             for _ in 0..20_000 {
-                let p = [random(), random(), random()];
+                let p = random.vector().to_array();
                 let length = p.iter().map(|v| v * v).sum::<f64>().sqrt();
                 let dot = |n: &[f64; 3]| n.iter().zip(&p).map(|(a, b)| a * b).sum::<f64>().abs() / length;
                 assert!(all.iter().map(dot).fold(0.0, f64::max) >= cosine, "{p:?} lies in a gap");
@@ -544,13 +541,9 @@ mod tests {
 
     #[test]
     fn blocks_never_promise_less_than_an_input_within_its_rate_can_do() {
-        let mut seed = 3u64;
-        let mut random = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) as f32 / (1u64 << 30) as f32 - 1.0
-        };
+        let mut random = Random::new(3);
         for _ in 0..50 {
-            let phase = random();
+            let phase = random.signed() as f32;
             let g: [f32; LAGS] =
                 std::array::from_fn(|l| (0.4 * l as f32 + phase).sin() * 0.97f32.powi(l as i32));
             let (half, rate) = (1.0, 0.15);

@@ -153,6 +153,12 @@ struct Totals {
     truth_inside: Penetration,
 }
 
+/// One step of a free run, and how many inputs were clamped in it. A pose that is refused leaves the garment where it
+/// was, and it is scored there.
+fn step(learned: &mut Stable, take: &Take, f: usize, root: &RootFrame) -> u32 {
+    learned.step_with_root(take.frame_bones(f), root, 1.0 / take.fps).map_or(0, |report| report.clamped)
+}
+
 /// Runs the model freely over every take: it sees only body motion, from its own order-0 start. A stop is run from the
 /// beginning of its clip where that clip is among the takes. `body` is for penetration.
 pub fn evaluate(
@@ -180,7 +186,7 @@ pub fn evaluate(
             Some((plain, at)) => {
                 let roots = joined_roots(&plain.roots, 0, at, &take.roots);
                 for f in 0..at {
-                    learned.step(plain.frame_bones(f), &roots[f], 1.0 / plain.fps);
+                    step(&mut learned, plain, f, &roots[f]);
                 }
                 roots[at..].to_vec()
             }
@@ -197,8 +203,7 @@ pub fn evaluate(
         for f in 0..take.len() {
             let truth = take.frame(f);
             let latent = timed(|| {
-                totals.clamped +=
-                    u64::from(learned.step(take.frame_bones(f), &roots[f], 1.0 / take.fps).clamped);
+                totals.clamped += u64::from(step(&mut learned, take, f, &roots[f]));
             });
             totals.latent_times.push(latent);
             totals.times.push(latent + timed(|| learned.positions(&mut out)));
@@ -230,7 +235,7 @@ pub fn evaluate(
             totals.strangest = totals.strangest.max(distance);
             strange += u64::from(distance > 1.0);
 
-            skinned.step(take.frame_bones(f), &take.roots[f], 1.0 / take.fps);
+            let _ = skinned.step(take.frame_bones(f), 1.0 / take.fps);
             skinned.positions(&mut out);
             skin_by_frame_cm.push(score(&out, truth, &mut skin));
             totals.frames += 1;

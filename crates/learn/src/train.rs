@@ -200,7 +200,7 @@ impl<'a> Prepared<'a> {
         let mut model =
             parts.model(&trainer.layout, &fitted.fit, &fitted.start, &self.sequences.seen, sums.reach);
         model.certificate = certify(&model, self.sequences.travel_m.clone())?;
-        model.verify_certificate().map_err(Error::Numerical)?;
+        model.verify_certificate().map_err(|e| Error::Numerical(e.to_string()))?;
         model.attachment = self.attachment.clone();
         let lowered = if fitted.rho_before >= 1.0 { trainer.lower_dims(&sums, &fitted)? } else { None };
         let mut notes = vec![

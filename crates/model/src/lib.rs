@@ -21,6 +21,7 @@ mod root;
 mod shield;
 mod skin;
 pub mod tensors;
+mod uncertified;
 mod write;
 
 pub use attachment::Attachment;
@@ -30,4 +31,5 @@ pub use model::{Certificate, InputSet, Model, ModelKind};
 pub use root::{HipLine, RootFrame, RootTracker};
 pub use shield::{NEIGHBOURS, Shield};
 pub use skin::Skin;
+pub use uncertified::CertificateError;
 pub use write::write_atomically;

@@ -27,7 +27,7 @@ mod shard;
 mod tier;
 
 pub use crowd::{Basis, Crowd, CrowdReport, CrowdSettings, Instance, ModelId};
-pub use error::Error;
+pub use error::{Error, Result};
 pub use kernel::Isa;
 pub use pose::Actor;
 #[cfg(feature = "simulate")]
@@ -36,4 +36,6 @@ pub use tier::{Skinned, Stable, Tier, TierReport};
 
 /// The small vectors and matrices that poses and vertices are given in.
 pub use glam;
-pub use toile_model::{Attachment, Correction, GATE_RATE, Model, ROOT_TERMS, RootFrame, RootTracker};
+pub use toile_model::{
+    Attachment, CertificateError, Correction, GATE_RATE, Model, ROOT_TERMS, RootFrame, RootTracker,
+};

@@ -4,7 +4,8 @@ mod synthetic;
 
 use glam::DVec3;
 use std::sync::Arc;
-use synthetic::{DRESS, Noise, SMALL, Size, actor, bones, model};
+use synthetic::{DRESS, SMALL, Size, actor, bones, model};
+use toile_geometry::Random;
 use toile_model::{Model, ModelKind};
 use toile_run::gpu::{Ask, Gpu, GpuCrowd, GpuSettings, Kernel, Tile, wgpu};
 use toile_run::{Crowd, CrowdSettings, Error, Instance, ModelId};
@@ -112,11 +113,11 @@ fn any_rate_and_those_who_come_and_go_stay_together() {
     tight.inputs.max_turn = 0.005;
     let mut pair = Pair::new(gpu, GpuSettings::default(), tight, SMALL, 5);
     (0..3).for_each(|who| pair.enter(who));
-    let mut noise = Noise(7);
+    let mut random = Random::new(7);
     for step in 1..=300 {
         // From several ticks a step to none.
-        let dt =
-            [1.0 / 120.0, 1.0 / 60.0, 1.0 / 30.0, 0.11][(step / 7) % 4] * f64::from(1.0 + 0.2 * noise.next());
+        let dt = [1.0 / 120.0, 1.0 / 60.0, 1.0 / 30.0, 0.11][(step / 7) % 4]
+            * f64::from(1.0 + 0.2 * random.signed() as f32);
         match step % 60 {
             10 => pair.enter(10 + step),
             20 => {

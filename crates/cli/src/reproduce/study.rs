@@ -361,7 +361,7 @@ fn pair(a: &Fitted, b: &Fitted) -> Option<Pair> {
         let mut garments = [Stable::new(a.model.clone()), Stable::new(b.model.clone())];
         for f in 0..ours.len() {
             for (garment, out) in garments.iter_mut().zip(&mut out) {
-                garment.step(ours.frame_bones(f), &ours.roots[f], 1.0 / ours.fps);
+                garment.step_with_root(ours.frame_bones(f), &ours.roots[f], 1.0 / ours.fps).ok()?;
                 garment.positions(out);
             }
             models += apart(&out[0], &out[1]);

@@ -1,6 +1,7 @@
 //! A batch of clips: those without a finished take are simulated, side by side.
 
 use crate::interrupt;
+use crate::output::Overwrite;
 use crate::progress;
 use crate::resolve::BadRequest;
 use crate::resume::{self, Digest, Timings};
@@ -26,6 +27,7 @@ pub struct Job<'a> {
     pub jobs: usize,
     /// Which share of a larger batch this is, where others do the rest.
     pub shard: Option<Shard>,
+    pub overwrite: Overwrite,
 }
 
 /// What came of a batch.
@@ -73,9 +75,13 @@ impl Job<'_> {
     /// Simulates every motion that has no finished take yet. Clips run side by side; each is computed by one
     /// thread, so the result does not depend on how many there are.
     pub fn simulate(&self, motions: &[Motion]) -> Result<Outcome> {
-        std::fs::create_dir_all(self.out).map_err(|e| toile_assets::Error::io(self.out, e))?;
         self.check_names(motions)?;
         check_fit(self.body, self.garment)?;
+        Overwrite::folder(self.out)?;
+        let timings = Timings::open(self.out, self.shard);
+        for path in motions.iter().flat_map(|m| self.files(m)).map(|f| f.0).chain([timings.path().into()]) {
+            self.overwrite.check(&path, [])?;
+        }
         // Another machine's files in the making are its own.
         let own: Vec<String> =
             motions.iter().flat_map(|m| self.files(m)).map(|f| resume::name(&f.0)).collect();
@@ -90,7 +96,6 @@ impl Job<'_> {
             .with(&self.settings)
             .with(&env!("CARGO_PKG_VERSION"))
             .hex();
-        let timings = Timings::open(self.out, self.shard);
         let open = motions.iter().any(|m| self.kept(m, &inputs, &timings).is_none());
         let draped = if open { Some(self.dressed(&bar)?) } else { None };
         let shared = Shared {
