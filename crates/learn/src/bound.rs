@@ -35,7 +35,7 @@ const BLOCK: usize = 4;
 pub(crate) struct Travel {
     /// For all inputs of the box.
     pub boxed: Vec<f32>,
-    /// For inputs that also keep the rate limits and whose body is no stranger than the strangest of training.
+    /// For inputs that also keep the rate limits and whose body is no farther from the mean than the farthest of training.
     pub rated: Vec<f32>,
 }
 
@@ -210,7 +210,7 @@ fn sums(
 }
 
 /// Responses of several vertices, three columns each.
-struct Seen {
+struct GroupResponses {
     driven: Mat<f32>,
     started: Option<Mat<f32>>,
     centre: Mat<f32>,
@@ -225,7 +225,7 @@ fn add_group(group: &mut [Sums], r: &Responses<'_>, chunk: &Chunk, directions: &
         matmul(w.as_mut(), Accum::Replace, m.transpose(), &rows, 1.0, Par::Seq);
         w
     };
-    let seen = Seen {
+    let seen = GroupResponses {
         driven: times(&chunk.driven),
         started: chunk.started.as_ref().map(times),
         centre: times(&chunk.centre),
@@ -289,7 +289,14 @@ fn start_along(r: &Responses<'_>, started: &Mat<f32>, at: usize, n: [f32; 3]) ->
 }
 
 impl Sums {
-    fn add(&mut self, r: &Responses<'_>, chunk: &Chunk, seen: &Seen, at: usize, directions: &[[f64; 3]]) {
+    fn add(
+        &mut self,
+        r: &Responses<'_>,
+        chunk: &Chunk,
+        seen: &GroupResponses,
+        at: usize,
+        directions: &[[f64; 3]],
+    ) {
         let driven: [&[f32]; 3] = std::array::from_fn(|a| seen.driven.col_as_slice(at + a));
         let [centre, centre_mean] = [&seen.centre, &seen.centre_mean]
             .map(|m| -> [&[f32]; 3] { std::array::from_fn(|a| &m.col_as_slice(at + a)[..LAGS]) });

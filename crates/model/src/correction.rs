@@ -6,6 +6,7 @@
 //! fed in, no vertex goes farther from its skinned place than `‖B_v‖·‖Φ_v E^½‖`. Beyond what training saw the
 //! gate `g` fades the correction out: there the garment is skinned.
 
+use crate::symmetric::symmetric_eigen;
 use crate::{CertificateError, Model};
 
 /// What the root does in a frame, as the model is told: velocity (3, m/s) and acceleration (3) in the heading's frame,
@@ -196,27 +197,7 @@ fn largest_stretch(rows: &[f32], axes: &[f32], d: usize) -> f64 {
             (g[i][j], g[j][i]) = (sum, sum);
         }
     }
-    // Jacobi rotations: a few sweeps leave nothing beside the diagonal.
-    for _ in 0..8 {
-        for (p, q) in [(0, 1), (0, 2), (1, 2)] {
-            if g[p][q] == 0.0 {
-                continue;
-            }
-            let theta = (g[q][q] - g[p][p]) / (2.0 * g[p][q]);
-            let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
-            let c = 1.0 / (t * t + 1.0).sqrt();
-            let s = t * c;
-            for k in 0..3 {
-                let (a, b) = (g[k][p], g[k][q]);
-                (g[k][p], g[k][q]) = (c * a - s * b, s * a + c * b);
-            }
-            for k in 0..3 {
-                let (a, b) = (g[p][k], g[q][k]);
-                (g[p][k], g[q][k]) = (c * a - s * b, s * a + c * b);
-            }
-        }
-    }
-    g[0][0].max(g[1][1]).max(g[2][2]).max(0.0).sqrt()
+    symmetric_eigen(g).0.into_iter().fold(0.0, f64::max).sqrt()
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ pub struct Certificate {
     /// The farthest each vertex can be from its mean in the canonical frame, m, over all inputs of the set.
     pub travel_bound_m: Vec<f32>,
     /// The same for inputs that also keep the rate limits and stay within training's reach: motion like training's.
-    /// Nothing is clamped to these; [`Model::strangeness`] tells whether a pose is within reach.
+    /// Nothing is clamped to these; [`Model::pose_distance`] tells whether a pose is within reach.
     pub travel_bound_rate_m: Vec<f32>,
     /// The farthest each vertex was from its mean in training, m.
     pub training_travel_m: Vec<f32>,
@@ -149,7 +149,7 @@ impl Model {
 
     /// How far a body is from what training saw: 1 is the farthest training pose, more is out of range.
     /// `x` are body coefficients before clamping.
-    pub fn strangeness(&self, x: &[f32]) -> f32 {
+    pub fn pose_distance(&self, x: &[f32]) -> f32 {
         let sum: f32 = x.iter().zip(&self.inputs.body_std).map(|(x, s)| (x / s.max(1e-9)).powi(2)).sum();
         (sum / x.len().max(1) as f32).sqrt() / self.inputs.body_reach.max(1e-9)
     }

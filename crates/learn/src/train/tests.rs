@@ -173,12 +173,12 @@ fn hostile_input_within_trained_speeds_stays_within_the_smaller_bound() {
         seed ^= seed << 17;
         (seed % 20_001) as f32 / 10_000.0 - 1.0
     };
-    let strangeness = |x: &[f32]| -> f32 {
+    let pose_distance = |x: &[f32]| -> f32 {
         let sum: f32 = x.iter().zip(&inputs.body_std).map(|(x, s)| (x / s.max(1e-9)).powi(2)).sum();
         (sum / x.len() as f32).sqrt()
     };
     let allowed = |x: &[f32]| {
-        strangeness(x) <= inputs.body_reach
+        pose_distance(x) <= inputs.body_reach
             && x.iter()
                 .zip(inputs.body_min.iter().zip(&inputs.body_max))
                 .all(|(x, (lo, hi))| x >= lo && x <= hi)
