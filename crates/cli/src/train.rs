@@ -1,8 +1,8 @@
 //! `toile train`: from takes to a model.
 
 use crate::advise;
-use crate::ask::{self, BadRequest};
 use crate::output::{self, Overwrite};
+use crate::resolve::{self, BadRequest};
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -90,30 +90,29 @@ pub fn run(args: &Args) -> Result<()> {
         _ => return advise::run(&args.takes, &args.advise, &args.body, args.json),
     };
     args.overwrite.check(out, output::named([args.body.as_str()], &args.takes))?;
-    let body = ask::body(&args.body, None)?;
+    let body = resolve::body(&args.body, None)?;
     let files = take_files(&args.takes)?;
     let (TakeFiles(files), left_out) =
         if args.untrue { (TakeFiles(files), Vec::new()) } else { only_true(files)? };
     let takes = TakeFiles(vec![files; usize::from(args.repeat)].concat());
-    let settings = Settings {
-        kind: match args.model {
+    let settings = Settings::default().with(|s| {
+        s.kind = match args.model {
             Kind::A => ModelKind::A,
             Kind::B => ModelKind::B,
             Kind::C => ModelKind::C,
             Kind::D => ModelKind::D,
-        },
-        order: usize::from(args.order),
-        cloth_dims: usize::from(args.cloth_dims),
-        body_dims: usize::from(args.body_dims),
-        paper: args.paper,
-        cheap: args.cheap,
-        refine: !args.no_refine,
-        chunk_frames: args.chunk_frames as usize,
-        hidden_frames: args.hidden_frames,
-        shield_frames: args.shield_frames,
-        mirror: !args.no_mirror,
-        ..Settings::default()
-    };
+        };
+        s.order = usize::from(args.order);
+        s.cloth_dims = usize::from(args.cloth_dims);
+        s.body_dims = usize::from(args.body_dims);
+        s.paper = args.paper;
+        s.cheap = args.cheap;
+        s.refine = !args.no_refine;
+        s.chunk_frames = args.chunk_frames as usize;
+        s.hidden_frames = args.hidden_frames;
+        s.shield_frames = args.shield_frames;
+        s.mirror = !args.no_mirror;
+    });
     let training = toile_learn::train(&body, &takes, &settings).map_err(bad_takes)?;
     training.model.write(out)?;
     for remark in &training.remarks {

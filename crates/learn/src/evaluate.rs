@@ -77,7 +77,7 @@ pub struct Evaluation {
     /// Share of frames whose body is farther from the mean than any training pose, percent.
     pub out_of_range_percent: f64,
     /// The farthest body, in units of the farthest training pose.
-    pub strangest: f64,
+    pub farthest_pose: f64,
     /// Median time of one garment and frame, bones to world-space vertices, one at a time, µs.
     pub us_per_frame: f64,
     /// Median time of the latent step alone, µs.
@@ -147,10 +147,16 @@ struct Totals {
     clamped: u64,
     frames: u64,
     out_of_range: u64,
-    strangest: f64,
+    farthest_pose: f64,
     after: (f64, f64, u64),
     model_inside: Penetration,
     truth_inside: Penetration,
+}
+
+/// One step of a free run, and how many inputs were clamped in it. A pose that is refused leaves the garment where it
+/// was, and it is scored there.
+fn step(learned: &mut Stable, take: &Take, f: usize, root: &RootFrame) -> u32 {
+    learned.step_with_root(take.frame_bones(f), root, 1.0 / take.fps).map_or(0, |report| report.clamped)
 }
 
 /// Runs the model freely over every take: it sees only body motion, from its own order-0 start. A stop is run from the
@@ -180,7 +186,7 @@ pub fn evaluate(
             Some((plain, at)) => {
                 let roots = joined_roots(&plain.roots, 0, at, &take.roots);
                 for f in 0..at {
-                    learned.step(plain.frame_bones(f), &roots[f], 1.0 / plain.fps);
+                    step(&mut learned, plain, f, &roots[f]);
                 }
                 roots[at..].to_vec()
             }
@@ -193,12 +199,11 @@ pub fn evaluate(
         let mut truth_y = Mat::<f64>::zeros(d, take.len());
         let mut model_y = Mat::<f64>::zeros(d, take.len());
         let mut start_y = Mat::<f64>::zeros(d, take.len());
-        let mut strange = 0u64;
+        let mut out_of_range = 0u64;
         for f in 0..take.len() {
             let truth = take.frame(f);
             let latent = timed(|| {
-                totals.clamped +=
-                    u64::from(learned.step(take.frame_bones(f), &roots[f], 1.0 / take.fps).clamped);
+                totals.clamped += u64::from(step(&mut learned, take, f, &roots[f]));
             });
             totals.latent_times.push(latent);
             totals.times.push(latent + timed(|| learned.positions(&mut out)));
@@ -226,11 +231,11 @@ pub fn evaluate(
             if (1..=second).contains(&f) {
                 totals.after = (totals.after.0 + own_cm, totals.after.1 + kinematic_cm, totals.after.2 + 1);
             }
-            let distance = f64::from(model.strangeness(&project_body(model, take, f)));
-            totals.strangest = totals.strangest.max(distance);
-            strange += u64::from(distance > 1.0);
+            let distance = f64::from(model.pose_distance(&project_body(model, take, f)));
+            totals.farthest_pose = totals.farthest_pose.max(distance);
+            out_of_range += u64::from(distance > 1.0);
 
-            skinned.step(take.frame_bones(f), &take.roots[f], 1.0 / take.fps);
+            let _ = skinned.step(take.frame_bones(f), 1.0 / take.fps);
             skinned.positions(&mut out);
             skin_by_frame_cm.push(score(&out, truth, &mut skin));
             totals.frames += 1;
@@ -243,7 +248,7 @@ pub fn evaluate(
         if let Some((_, at)) = branch {
             stops.extend(settle(&take.clip, at, &truth_y, &model_y, take.fps, model.vertices));
         }
-        totals.out_of_range += strange;
+        totals.out_of_range += out_of_range;
         clips.push(ClipScore {
             clip: take.clip.clone(),
             stop_frame: take.stop_frame,
@@ -254,7 +259,7 @@ pub fn evaluate(
             skin_cm: skin.mean_cm(),
             projection_cm: best.mean_cm(),
             kinematic_cm: start.mean_cm(),
-            out_of_range_percent: 100.0 * strange as f64 / take.len().max(1) as f64,
+            out_of_range_percent: 100.0 * out_of_range as f64 / take.len().max(1) as f64,
             by_frame_cm,
             skin_by_frame_cm,
         });
@@ -283,7 +288,7 @@ pub fn evaluate(
         deepest_mm: with_body(totals.model_inside.deepest_mm()),
         truth_deepest_mm: with_body(totals.truth_inside.deepest_mm()),
         out_of_range_percent: 100.0 * totals.out_of_range as f64 / frames,
-        strangest: totals.strangest,
+        farthest_pose: totals.farthest_pose,
         us_per_frame: median(totals.times),
         us_latent: median(totals.latent_times),
         rho: model.certificate.rho,

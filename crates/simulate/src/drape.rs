@@ -1,6 +1,6 @@
 //! From panels around a body to a garment that rests on it, and on to the first frame of a motion.
 
-use crate::fit::check_still_worn;
+use crate::garment_fit::check_still_worn;
 use crate::settings::{Integrator, Settings};
 use crate::world::World;
 use crate::{Error, Result};
@@ -9,6 +9,7 @@ use toile_assets::{Body, Fabric, Garment, Motion, Pose, Role, RootTrack, Transfo
 
 /// How long and how calmly a garment is draped.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct DrapeSettings {
     /// Draping ends when no vertex is faster, m/s.
     pub rest_speed: f64,
@@ -16,6 +17,15 @@ pub struct DrapeSettings {
     pub most_secs: f64,
     /// The ramp from the rest pose to a motion's first frame, s; then as long again at most to settle there.
     pub ramp_secs: f64,
+}
+
+impl DrapeSettings {
+    /// These with some of them changed.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 impl Default for DrapeSettings {
