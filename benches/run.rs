@@ -201,13 +201,20 @@ fn dress(size: Size, budget: Duration) {
     );
 
     if size.vertices == 766 {
+        corrected(size, budget, one);
         latent(&model, size, budget, one, &print, reconstruct_us, normals_us);
     }
 
-    for &isa in Isa::available().iter().filter(|isa| **isa != Isa::best()).take(1) {
-        let mut narrow = Scene::new(&model, size, BATCH, one.with(|s| s.isa = isa));
-        let t = in_turn(budget / 4, BATCH, cpu_secs, &mut [&mut floor, &mut || narrow.crowd.draw()]);
+    let others = Isa::available().iter().copied().filter(|isa| *isa != Isa::best());
+    for isa in others.chain((Isa::best() != Isa::Unfused).then_some(Isa::Unfused)) {
+        let with = one.with(|s| s.isa = isa);
+        let mut narrow = Scene::new(&model, size, BATCH, with);
+        let mut narrow_normals = Scene::new(&model, size, BATCH, with.with(|s| s.normals = true));
+        let works: &mut [&mut dyn FnMut()] =
+            &mut [&mut floor, &mut || narrow.crowd.draw(), &mut || narrow_normals.crowd.draw()];
+        let t = in_turn(budget / 4, BATCH, cpu_secs, works);
         print(&format!("reconstruction on {}", isa.name()), &t[1], Some(&t[0]));
+        print("  with normals", &t[2], Some(&t[0]));
     }
 
     // Fewer operations: dims that move no vertex by more than the tolerance are left out.
@@ -243,6 +250,65 @@ fn dress(size: Size, budget: Duration) {
     );
     alone(&model, size, budget, Basis::Full, &print);
     alone(&model, size, budget / 2, Basis::Half, &print);
+}
+
+/// A model D beside model C, step and vertices: all of it, without what keeps it outside the body, the cheap form, and the
+/// weights alone.
+fn corrected(size: Size, budget: Duration, settings: CrowdSettings) {
+    let told = Size { body_dims: 72, ..size };
+    let bare = |mut model: Model| {
+        model.shield = None;
+        Arc::new(model)
+    };
+    let models = [
+        ("model C", Arc::new(synthetic::model(size, 3))),
+        ("model D", Arc::new(synthetic::corrected(told, 3))),
+        ("  not kept outside the body", bare(synthetic::corrected(told, 3))),
+        ("  the cheap form", Arc::new(synthetic::cheap(told, 3))),
+        ("  the cheap form, not kept outside", bare(synthetic::cheap(told, 3))),
+    ];
+    let mut scenes: Vec<Scene> = models.iter().map(|(_, m)| Scene::new(m, size, BATCH, settings)).collect();
+    let mut all = vec![[Vec::new(), Vec::new(), Vec::new()]; scenes.len()];
+    let begin = Instant::now();
+    let mut round = 0;
+    while begin.elapsed() < budget || round < 12 {
+        for (scene, times) in scenes.iter_mut().zip(&mut all) {
+            scene.pose();
+            let start = cpu_secs();
+            scene.step();
+            let stepped = cpu_secs();
+            scene.crowd.draw();
+            let drawn = cpu_secs();
+            if round >= 2 {
+                for (times, secs) in times.iter_mut().zip([stepped - start, drawn - stepped, drawn - start]) {
+                    times.push(secs * 1e6 / BATCH as f64);
+                }
+            }
+        }
+        round += 1;
+    }
+    let medians: Vec<[f64; 3]> = all
+        .into_iter()
+        .map(|times| {
+            times.map(|mut t| {
+                t.sort_by(f64::total_cmp);
+                Times(t).at(0.5)
+            })
+        })
+        .collect();
+    for ((name, _), [step, draw, whole]) in models.iter().zip(&medians) {
+        println!(
+            "{:5} {name:49} {step:5.2} step {draw:6.2} draw {whole:6.2} both, medians; {:.2} times model C",
+            size.vertices,
+            whole / medians[0][2]
+        );
+    }
+    println!(
+        "{:5}   kept outside the body: {:.0} % more ({:.0} % of the cheap form)",
+        size.vertices,
+        100.0 * (medians[1][2] / medians[2][2] - 1.0),
+        100.0 * (medians[3][2] / medians[4][2] - 1.0)
+    );
 }
 
 fn latent(

@@ -62,10 +62,10 @@ pub use skeleton::{Joint, Pose, Skeleton, Transform};
 pub use take::{FrameReport, Take};
 pub use toile_geometry::{
     ClosestPoint, Crossing, Edge, Mesh, RayHit, Topology, TriangleTree, crossings, edges_through,
-    self_crossings,
+    self_crossings, vertex_normals,
 };
 pub use toile_model::{
-    Attachment, Certificate, Correction, HipLine, InputSet, Model, ModelKind, NEIGHBOURS, RootFrame,
-    RootTracker, Shield, Skin,
+    ALONG, AROUND, Attachment, Certificate, Correction, HipLine, InputSet, Limb, MAX_LIMBS, Model, ModelKind,
+    NEIGHBOURS, RootFrame, RootTracker, Shield, Skin, around,
 };
 pub use verdict::{MOST_DEPTH_MM, MOST_STRAIN, Verdict, Worst};

@@ -25,6 +25,7 @@ mod evaluate;
 mod fit;
 mod hidden;
 mod histogram;
+mod limbs;
 mod liveliness;
 mod mirror;
 mod refine;

@@ -3,8 +3,8 @@
 use crate::tensors::TensorReader;
 use crate::write::{FORMAT, VERSION};
 use crate::{
-    Attachment, Certificate, Correction, Error, HipLine, InputSet, Model, ModelKind, NEIGHBOURS, ROOT_TERMS,
-    Result, Shield, Skin,
+    ALONG, AROUND, Attachment, Certificate, Correction, Error, HipLine, InputSet, Limb, Model, ModelKind,
+    NEIGHBOURS, ROOT_TERMS, Result, Shield, Skin,
 };
 use glam::Vec3;
 use std::path::Path;
@@ -190,7 +190,8 @@ fn shield(file: &mut TensorReader<'_>, vertices: usize, joints: usize) -> Option
         return None;
     }
     let [count, _] = file.shape("shield_points");
-    let near = file.indices("shield_near", &[vertices, NEIGHBOURS], count);
+    let near = file.indices("shield_near", &[vertices, NEIGHBOURS], count + 1);
+    let (limbs, meets, outward) = limbs(file, vertices);
     let shield = Shield {
         points: points(file.f32s("shield_points", &[count, 3])),
         normals: points(file.f32s("shield_normals", &[count, 3])),
@@ -198,11 +199,35 @@ fn shield(file: &mut TensorReader<'_>, vertices: usize, joints: usize) -> Option
         margin_m: file.parsed("shield_margin_m"),
         limit_m: file.parsed("shield_limit_m"),
         skin: skin(file, "shield", count, joints)?,
+        limbs,
+        meets,
+        outward,
     };
     if let Err(e) = shield.check(vertices, joints) {
         file.fault(e.to_string());
     }
     Some(shield)
+}
+
+/// Limbs, which limbs each vertex can meet, and which way is out; files without them have none.
+fn limbs(file: &mut TensorReader<'_>, vertices: usize) -> (Vec<Limb>, Vec<u32>, Vec<Vec3>) {
+    if !file.has("limb_joint") {
+        return Default::default();
+    }
+    let [count] = file.shape("limb_joint");
+    let joints = file.u32s("limb_joint", &[count]);
+    let lines = file.f32s("limb_lines", &[count, 9]);
+    let radii = file.f32s("limb_radius", &[count, ALONG * AROUND]);
+    let vertices = if count == 0 { 0 } else { vertices };
+    let meets = file.u32s("limb_meets", &[vertices]);
+    let outward = points(file.f32s("limb_outward", &[vertices, 3]));
+    let (lines, radii) = (lines.as_chunks::<9>().0, radii.as_chunks::<{ ALONG * AROUND }>().0);
+    let limbs = joints.into_iter().zip(lines.iter().zip(radii)).map(|(joint, (line, radii))| {
+        let [middle, half, across] = [0, 3, 6].map(|at| Vec3::from_slice(&line[at..at + 3]));
+        let radius = std::array::from_fn(|i| std::array::from_fn(|k| radii[i * AROUND + k]));
+        Limb { joint, middle, half, across, radius }
+    });
+    (limbs.collect(), meets, outward)
 }
 
 fn points(values: Vec<f32>) -> Vec<Vec3> {

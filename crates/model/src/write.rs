@@ -1,7 +1,7 @@
 //! Models as `.toile` files.
 
 use crate::tensors::TensorWriter;
-use crate::{Error, Model, ModelKind, NEIGHBOURS, Result, Skin};
+use crate::{ALONG, AROUND, Error, Model, ModelKind, NEIGHBOURS, Result, Shield, Skin};
 use std::io::Write;
 use std::path::Path;
 
@@ -91,10 +91,23 @@ impl Model {
             file.u32s("shield_joints", &[n, width], joints);
             file.f32s("shield_weights", &[n, width], weights);
             file.u32s("shield_near", &[shield.near.len(), NEIGHBOURS], shield.near.iter().flatten().copied());
+            limbs(&mut file, shield);
         }
         file.sum_up();
         file.write(path.as_ref())
     }
+}
+
+/// Limbs, and what a garment has to do with them.
+fn limbs(file: &mut TensorWriter, shield: &Shield) {
+    let (limbs, vertices) = (&shield.limbs, shield.meets.len());
+    file.u32s("limb_joint", &[limbs.len()], limbs.iter().map(|l| l.joint));
+    let lines = limbs.iter().flat_map(|l| [l.middle, l.half, l.across].map(|v| v.to_array()));
+    file.f32s("limb_lines", &[limbs.len(), 9], lines.flatten());
+    let radii = limbs.iter().flat_map(|l| l.radius.into_iter().flatten());
+    file.f32s("limb_radius", &[limbs.len(), ALONG * AROUND], radii);
+    file.u32s("limb_meets", &[vertices], shield.meets.iter().copied());
+    file.f32s("limb_outward", &[vertices, 3], shield.outward.iter().flat_map(|n| n.to_array()));
 }
 
 /// Joints and weights in rows of one length.

@@ -13,6 +13,10 @@ use toile_model::{Model, RootFrame};
 /// Instances a thread takes at a time: enough to fill the tiles of the kernels, few enough to share out evenly.
 const SHARD: usize = 64;
 
+/// Bytes of vertices that may stay in a cache until they are read. A crowd with more writes them past it: a line that is
+/// only written need not be fetched first.
+const CACHED: usize = 2 << 20;
+
 /// How the directions that a garment moves in are stored for drawing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Basis {
@@ -150,7 +154,8 @@ pub struct Crowd {
 impl Crowd {
     /// An empty crowd.
     pub fn new(settings: CrowdSettings) -> Self {
-        let isa = if Isa::available().contains(&settings.isa) { settings.isa } else { Isa::best() };
+        let has = settings.isa == Isa::Unfused || Isa::available().contains(&settings.isa);
+        let isa = if has { settings.isa } else { Isa::best() };
         let pool = Pool::new(settings.threads, work);
         let settings = CrowdSettings { threads: pool.threads(), isa, ..settings };
         let view = View { origin: DVec3::ZERO, viewer: None };
@@ -194,10 +199,13 @@ impl Crowd {
         }
         let clock = Clock::new(packed.model.fps);
         let first_shard = self.shards.len();
+        let streams = 4 * packed.vertices.padded() * reserve > CACHED;
         let mut left = reserve;
         while left > 0 {
             let count = left.min(SHARD);
-            self.shards.push(Shard::new(packed.clone(), self.settings.isa, count, room));
+            let mut shard = Shard::new(packed.clone(), self.settings.isa, count, room);
+            shard.streams = streams;
+            self.shards.push(shard);
             left -= count;
         }
         let free = (0..reserve as u32).rev().collect();

@@ -111,7 +111,11 @@ impl Packed {
                 drive: drive.of(&pages),
                 near: near.of(&pages),
                 hanging,
-                guard: m.shield.as_ref().map(Guard::new),
+                guard: m
+                    .shield
+                    .as_ref()
+                    .zip(m.attachment.as_ref())
+                    .map(|(shield, worn)| Guard::new(shield, worn)),
                 per_axis,
                 ones: vec![1.0; b],
             }),

@@ -166,7 +166,7 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
     if settings.shield_frames > 0
         && let Some(attachment) = &model.attachment
     {
-        model.shield = shield(body, attachment, &source, settings.shield_frames)?;
+        model.shield = shield(body, attachment, &model.triangles, &source, settings.shield_frames)?;
     }
     model.certificate.travel_bound_m = model.correction_bound().unwrap_or_default();
     model.verify_certificate().map_err(|e| Error::Numerical(e.to_string()))?;

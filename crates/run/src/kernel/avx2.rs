@@ -4,6 +4,7 @@
 //! that are good for what the parent's safe wrappers have checked: `depth` rows of a panel, `depth` inputs for
 //! each instance, a whole panel of outputs.
 
+use super::fuse::Fused;
 use super::{Guard, Hanging, PLACED, PLAIN, Placement, Rows, RowsMut, Schedule, Wearers};
 use std::arch::x86_64::*;
 
@@ -58,6 +59,73 @@ unsafe fn chains<const N: usize, const V: usize, const WIDTH: usize, const HALF:
     sums
 }
 
+/// As [`chains`], for four instances and three vectors: twelve sums, three columns and one input take all sixteen registers,
+/// which the compiler does not manage without putting one aside in every turn.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+unsafe fn four_chains<const WIDTH: usize>(
+    panel: *const f32,
+    first: usize,
+    depth: usize,
+    inputs: [*const f32; 4],
+    start: *const f32,
+) -> [[__m256; 3]; 4] {
+    let mut s = [[_mm256_setzero_ps(); 3]; 4];
+    for v in 0..3 {
+        // SAFETY: `start` holds a whole panel.
+        let begin = unsafe { _mm256_loadu_ps(start.add(first + 8 * v)) };
+        (0..4).for_each(|n| s[n][v] = begin);
+    }
+    if depth == 0 {
+        return s;
+    }
+    let [mut a, mut b, mut c, mut d] = s;
+    // SAFETY: reads `depth` columns of the panel and `depth` inputs of each instance, writes registers only.
+    unsafe {
+        std::arch::asm!(
+            "2:",
+            "vmovups {c0}, [{panel}]",
+            "vmovups {c1}, [{panel} + 32]",
+            "vmovups {c2}, [{panel} + 64]",
+            "vbroadcastss {x}, [{x0} + 4*{k}]",
+            "vfmadd231ps {a0}, {c0}, {x}",
+            "vfmadd231ps {a1}, {c1}, {x}",
+            "vfmadd231ps {a2}, {c2}, {x}",
+            "vbroadcastss {x}, [{x1} + 4*{k}]",
+            "vfmadd231ps {b0}, {c0}, {x}",
+            "vfmadd231ps {b1}, {c1}, {x}",
+            "vfmadd231ps {b2}, {c2}, {x}",
+            "vbroadcastss {x}, [{x2} + 4*{k}]",
+            "vfmadd231ps {d0}, {c0}, {x}",
+            "vfmadd231ps {d1}, {c1}, {x}",
+            "vfmadd231ps {d2}, {c2}, {x}",
+            "vbroadcastss {x}, [{x3} + 4*{k}]",
+            "vfmadd231ps {e0}, {c0}, {x}",
+            "vfmadd231ps {e1}, {c1}, {x}",
+            "vfmadd231ps {e2}, {c2}, {x}",
+            "add {panel}, {step}",
+            "add {k}, 1",
+            "cmp {k}, {depth}",
+            "jb 2b",
+            panel = inout(reg) panel.add(first) => _,
+            k = inout(reg) 0usize => _,
+            depth = in(reg) depth,
+            step = const 4 * WIDTH,
+            x0 = in(reg) inputs[0],
+            x1 = in(reg) inputs[1],
+            x2 = in(reg) inputs[2],
+            x3 = in(reg) inputs[3],
+            a0 = inout(ymm_reg) a[0], a1 = inout(ymm_reg) a[1], a2 = inout(ymm_reg) a[2],
+            b0 = inout(ymm_reg) b[0], b1 = inout(ymm_reg) b[1], b2 = inout(ymm_reg) b[2],
+            d0 = inout(ymm_reg) c[0], d1 = inout(ymm_reg) c[1], d2 = inout(ymm_reg) c[2],
+            e0 = inout(ymm_reg) d[0], e1 = inout(ymm_reg) d[1], e2 = inout(ymm_reg) d[2],
+            c0 = out(ymm_reg) _, c1 = out(ymm_reg) _, c2 = out(ymm_reg) _, x = out(ymm_reg) _,
+            options(nostack, readonly),
+        );
+    }
+    [a, b, c, d]
+}
+
 /// One panel of a product for `N` instances.
 #[target_feature(enable = "avx2,fma")]
 pub(super) unsafe fn plain<const N: usize>(
@@ -81,7 +149,7 @@ pub(super) unsafe fn plain<const N: usize>(
 
 /// One panel of vertices for `N` instances, turned about the vertical and moved before it is written.
 #[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn placed<const N: usize, const HALF: bool>(
+pub(super) unsafe fn placed<const N: usize, const HALF: bool, const STREAM: bool>(
     panel: *const f32,
     depth: usize,
     inputs: [*const f32; N],
@@ -92,7 +160,14 @@ pub(super) unsafe fn placed<const N: usize, const HALF: bool>(
     const V: usize = PLACED / 16;
     for first in [0, PLACED / 2] {
         // SAFETY: handed on from the caller.
-        let sums = unsafe { chains::<N, V, PLACED, HALF>(panel, first, depth, inputs, start) };
+        let sums = unsafe {
+            if N == 4 && !HALF {
+                let four = four_chains::<PLACED>(panel, first, depth, [0, 1, 2, 3].map(|n| inputs[n]), start);
+                std::array::from_fn(|n| four[n])
+            } else {
+                chains::<N, V, PLACED, HALF>(panel, first, depth, inputs, start)
+            }
+        };
         for n in 0..N {
             let others = other_horizontal(sums[n]);
             let Placement { own, other, shift } = places[n];
@@ -106,7 +181,8 @@ pub(super) unsafe fn placed<const N: usize, const HALF: bool>(
                     );
                     let turned =
                         _mm256_fmadd_ps(others[v], _mm256_loadu_ps(other.as_ptr().add(first + 8 * v)), moved);
-                    _mm256_storeu_ps(out[n].add(first + 8 * v), turned);
+                    let to = out[n].add(first + 8 * v);
+                    if STREAM { _mm256_stream_ps(to, turned) } else { _mm256_storeu_ps(to, turned) }
                 }
             }
         }
@@ -131,6 +207,15 @@ fn other_horizontal([a, b, c]: [__m256; 3]) -> [__m256; 3] {
         _mm256_blend_ps::<0b1000_0000>(_mm256_blend_ps::<0b0000_0001>(b0, x2), z5),
         _mm256_blend_ps::<0b0000_0010>(c0, x5),
     ]
+}
+
+/// Copies a panel past the caches; both begin on a cache line.
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn stream(row: &[f32; PLACED], to: &mut [f32; PLACED]) {
+    for (from, to) in row.as_chunks::<8>().0.iter().zip(to.as_chunks_mut::<8>().0) {
+        // SAFETY: the arrays are as long as the register; panels of rows on lines are on lines.
+        unsafe { _mm256_stream_ps(to.as_mut_ptr(), _mm256_loadu_ps(from.as_ptr())) };
+    }
 }
 
 /// Numbers held between limits.
@@ -160,7 +245,7 @@ fn rows_to_lanes(rows: [&[f32; PLACED]; 8], lanes: &mut [[f32; 8]; PLACED]) {
 #[target_feature(enable = "avx2,fma")]
 #[inline]
 fn normals_to_rows(lanes: &mut [[f32; 8]; PLACED], q: usize, part: &[u32], out: &mut RowsMut) {
-    super::normals::make_unit(lanes);
+    super::normals::make_unit::<Fused, 8>(lanes);
     lanes_to_rows(lanes, q, part, out);
 }
 
@@ -174,10 +259,11 @@ fn lanes_to_rows(lanes: &[[f32; 8]; PLACED], q: usize, part: &[u32], out: &mut R
             // SAFETY: the array is as long as the register.
             registers[n] = unsafe { _mm256_loadu_ps(block[n].as_ptr()) };
         }
+        let stream = out.streams();
         for (i, values) in part.iter().zip(transposed(registers)) {
-            let to: &mut [f32; 8] = out.row(*i, q * PLACED + 8 * r);
-            // SAFETY: the array is as long as the register.
-            unsafe { _mm256_storeu_ps(to.as_mut_ptr(), values) };
+            let to = out.row::<8>(*i, q * PLACED + 8 * r).as_mut_ptr();
+            // SAFETY: the array is as long as the register, and on its line where it is streamed.
+            unsafe { if stream { _mm256_stream_ps(to, values) } else { _mm256_storeu_ps(to, values) } };
         }
     }
 }
@@ -211,7 +297,7 @@ pub(super) fn normals(
     schedule: &Schedule,
     p: usize,
     vertices: Rows,
-    part: &[u32],
+    part: super::normals::Part,
     scratch: &mut [f32],
     out: &mut RowsMut,
 ) {
@@ -221,7 +307,7 @@ pub(super) fn normals(
             normals_to_rows(lanes, q, part, out)
         },
     );
-    super::normals::step(schedule, p, vertices, part, scratch, out, take, give);
+    super::normals::step::<Fused, 8>(schedule, p, vertices, part, scratch, out, take, give);
 }
 
 /// A step of the normals of one instance.
@@ -230,11 +316,11 @@ pub(super) fn normals1(
     schedule: &Schedule,
     p: usize,
     vertices: Rows,
-    part: &[u32],
+    part: super::normals::Part,
     scratch: &mut [f32],
     out: &mut RowsMut,
 ) {
-    super::normals::one(schedule, p, vertices, part, scratch, out);
+    super::normals::one::<Fused>(schedule, p, vertices, part, scratch, out);
 }
 
 /// A panel of up to 8 instances, skinned side by side.
@@ -253,7 +339,7 @@ pub(super) fn hang(
             lanes_to_rows(lanes, q, part, out)
         },
     );
-    super::skin::panel(hanging, guard, p, wearers, part, out, take, give);
+    super::skin::panel::<Fused, 8>(hanging, guard, p, wearers, part, out, take, give);
 }
 
 /// A panel of one instance, skinned.
@@ -266,11 +352,11 @@ pub(super) fn hang1(
     part: &[u32],
     out: &mut RowsMut,
 ) {
-    super::skin::panel1(hanging, guard, p, wearers, part, out);
+    super::skin::panel1::<Fused>(hanging, guard, p, wearers, part, out);
 }
 
 /// All of one instance, skinned.
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn hang_all(hanging: &Hanging, guard: Option<&Guard>, wearer: Wearers, out: &mut [f32]) {
-    super::skin::all(hanging, guard, wearer, out);
+    super::skin::all::<Fused>(hanging, guard, wearer, out);
 }

@@ -4,6 +4,7 @@
 //! that are good for what the parent's safe wrappers have checked: `depth` rows of a panel, `depth` inputs for
 //! each instance, a whole panel of outputs.
 
+use super::fuse::Fused;
 use super::{Guard, Hanging, PLACED, PLAIN, Placement, Rows, RowsMut, Schedule, Wearers};
 use std::arch::x86_64::*;
 
@@ -90,7 +91,7 @@ pub(super) unsafe fn plain<const N: usize>(
 
 /// One panel of vertices for `N` instances, turned about the vertical and moved before it is written.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn placed<const N: usize, const HALF: bool>(
+pub(super) unsafe fn placed<const N: usize, const HALF: bool, const STREAM: bool>(
     panel: *const f32,
     depth: usize,
     inputs: [*const f32; N],
@@ -129,9 +130,19 @@ pub(super) unsafe fn placed<const N: usize, const HALF: bool>(
                     _mm512_loadu_ps(shift.as_ptr().add(16 * v)),
                 );
                 let turned = _mm512_fmadd_ps(others[v], _mm512_loadu_ps(other.as_ptr().add(16 * v)), moved);
-                _mm512_storeu_ps(out[n].add(16 * v), turned);
+                let to = out[n].add(16 * v);
+                if STREAM { _mm512_stream_ps(to, turned) } else { _mm512_storeu_ps(to, turned) }
             }
         }
+    }
+}
+
+/// Copies a panel past the caches; both begin on a cache line.
+#[target_feature(enable = "avx512f")]
+pub(super) fn stream(row: &[f32; PLACED], to: &mut [f32; PLACED]) {
+    for (from, to) in row.as_chunks::<16>().0.iter().zip(to.as_chunks_mut::<16>().0) {
+        // SAFETY: the arrays are as long as the register; panels of rows on lines are on lines.
+        unsafe { _mm512_stream_ps(to.as_mut_ptr(), _mm512_loadu_ps(from.as_ptr())) };
     }
 }
 
@@ -162,7 +173,7 @@ fn rows_to_lanes(rows: [&[f32; PLACED]; 16], lanes: &mut [[f32; 16]; PLACED]) {
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn normals_to_rows(lanes: &mut [[f32; 16]; PLACED], q: usize, part: &[u32], out: &mut RowsMut) {
-    super::normals::make_unit(lanes);
+    super::normals::make_unit::<Fused, 16>(lanes);
     lanes_to_rows(lanes, q, part, out);
 }
 
@@ -176,10 +187,11 @@ fn lanes_to_rows(lanes: &[[f32; 16]; PLACED], q: usize, part: &[u32], out: &mut 
             // SAFETY: the array is as long as the register.
             registers[n] = unsafe { _mm512_loadu_ps(block[n].as_ptr()) };
         }
+        let stream = out.streams();
         for (i, values) in part.iter().zip(transposed(registers)) {
-            let to: &mut [f32; 16] = out.row(*i, q * PLACED + 16 * r);
-            // SAFETY: the array is as long as the register.
-            unsafe { _mm512_storeu_ps(to.as_mut_ptr(), values) };
+            let to = out.row::<16>(*i, q * PLACED + 16 * r).as_mut_ptr();
+            // SAFETY: the array is as long as the register, and on its line where it is streamed.
+            unsafe { if stream { _mm512_stream_ps(to, values) } else { _mm512_storeu_ps(to, values) } };
         }
     }
 }
@@ -218,7 +230,7 @@ pub(super) fn normals(
     schedule: &Schedule,
     p: usize,
     vertices: Rows,
-    part: &[u32],
+    part: super::normals::Part,
     scratch: &mut [f32],
     out: &mut RowsMut,
 ) {
@@ -228,7 +240,7 @@ pub(super) fn normals(
             normals_to_rows(lanes, q, part, out)
         },
     );
-    super::normals::step(schedule, p, vertices, part, scratch, out, take, give);
+    super::normals::step::<Fused, 16>(schedule, p, vertices, part, scratch, out, take, give);
 }
 
 /// A step of the normals of one instance.
@@ -237,11 +249,11 @@ pub(super) fn normals1(
     schedule: &Schedule,
     p: usize,
     vertices: Rows,
-    part: &[u32],
+    part: super::normals::Part,
     scratch: &mut [f32],
     out: &mut RowsMut,
 ) {
-    super::normals::one(schedule, p, vertices, part, scratch, out);
+    super::normals::one::<Fused>(schedule, p, vertices, part, scratch, out);
 }
 
 /// A panel of up to 16 instances, skinned side by side.
@@ -260,5 +272,5 @@ pub(super) fn hang(
             lanes_to_rows(lanes, q, part, out)
         },
     );
-    super::skin::panel(hanging, guard, p, wearers, part, out, take, give);
+    super::skin::panel::<Fused, 16>(hanging, guard, p, wearers, part, out, take, give);
 }

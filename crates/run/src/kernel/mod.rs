@@ -16,11 +16,15 @@ mod avx2;
 mod avx512;
 mod bounded;
 pub mod cast;
+mod fuse;
 mod large_pages;
+mod limbs;
 mod normals;
 mod portable;
 mod push;
 mod skin;
+#[cfg(target_arch = "x86_64")]
+mod sse2;
 
 pub(crate) use bounded::{hold as hold_one, hold_inputs, nearness, squares};
 pub(crate) use large_pages::Buffer;
@@ -28,6 +32,7 @@ pub(crate) use normals::{GROUP, Schedule, normals};
 pub(crate) use push::{Guard, pose};
 pub(crate) use skin::{Hanging, Wearers, hang, hang_one, lanes_for};
 
+use fuse::{Apart, Exact};
 use std::sync::Arc;
 
 /// Rows of a panel for products that are stored as they are.
@@ -35,7 +40,7 @@ pub(crate) const PLAIN: usize = 32;
 /// Rows of a panel of vertices: sixteen of them, so that every panel begins with an x.
 pub(crate) const PLACED: usize = 48;
 
-/// The instructions a crowd runs on. All give the same bits.
+/// The instructions a crowd runs on. All but [`Isa::Unfused`] give the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Isa {
@@ -43,17 +48,24 @@ pub enum Isa {
     Avx512,
     /// AVX2 and FMA.
     Avx2,
-    /// What the compiler makes of plain Rust for the target: NEON on ARM, scalar elsewhere.
+    /// What the compiler makes of plain Rust for the target: NEON on ARM, elsewhere sums that are rounded as on the others
+    /// by way of double precision.
     Portable,
+    /// The same with products and sums rounded apart, several times as fast where the processor has no fused
+    /// multiply-add; the last bits are others. Every processor has it.
+    Unfused,
 }
 
 impl Isa {
-    /// The fastest that this processor has.
+    /// The fastest that this processor has: [`Isa::Unfused`] only where nothing here fuses.
     pub fn best() -> Self {
-        Self::available()[0]
+        match Self::available()[0] {
+            Self::Portable if !cfg!(any(target_arch = "aarch64", target_feature = "fma")) => Self::Unfused,
+            best => best,
+        }
     }
 
-    /// All that this processor has, fastest first.
+    /// All that this processor has and that give the same bits, fastest first.
     pub fn available() -> &'static [Self] {
         #[cfg(target_arch = "x86_64")]
         {
@@ -74,7 +86,8 @@ impl Isa {
             Self::Avx512 => "avx512",
             Self::Avx2 => "avx2",
             Self::Portable if cfg!(target_arch = "aarch64") => "neon",
-            Self::Portable => "scalar",
+            Self::Portable => "portable",
+            Self::Unfused => "unfused",
         }
     }
 
@@ -83,21 +96,25 @@ impl Isa {
         match self {
             Self::Avx512 => 16,
             Self::Avx2 => 8,
-            Self::Portable => 1,
+            Self::Portable | Self::Unfused => 4,
         }
     }
 
     /// Instances that share a tile of a plain product: as many as the registers hold sums for.
     fn plain_tile(self) -> usize {
-        if self == Self::Avx512 { 8 } else { 4 }
+        match self {
+            Self::Avx512 => 8,
+            Self::Unfused => 2,
+            _ => 4,
+        }
     }
 
-    /// Instances that share a tile of vertices. With four, AVX2 runs out of registers by one.
+    /// Instances that share a tile of vertices.
     fn placed_tile(self) -> usize {
         match self {
             Self::Avx512 => 8,
-            Self::Avx2 => 3,
-            Self::Portable => 4,
+            Self::Unfused => 2,
+            _ => 4,
         }
     }
 }
@@ -223,11 +240,23 @@ impl<const P: usize> Matrix<P> {
 /// Rows of numbers: row `i` is `data[i·stride..]`.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'a> {
-    pub data: &'a [f32],
-    pub stride: usize,
+    data: &'a [f32],
+    stride: usize,
+    /// Numbers of every row that come before those in `data`.
+    skipped: usize,
 }
 
-impl Rows<'_> {
+impl<'a> Rows<'a> {
+    /// Row `i` is `data[i·stride..]`.
+    pub fn new(data: &'a [f32], stride: usize) -> Self {
+        Self { data, stride, skipped: 0 }
+    }
+
+    /// Rows of one panel only.
+    pub fn panel(data: &'a [[f32; PLACED]], p: usize) -> Self {
+        Self { data: data.as_flattened(), stride: PLACED, skipped: p * PLACED }
+    }
+
     /// Where an instance's row begins; panics unless it holds `length` numbers.
     fn begin(&self, i: u32, length: usize) -> *const f32 {
         let at = i as usize * self.stride;
@@ -237,34 +266,59 @@ impl Rows<'_> {
     /// `N` numbers of an instance's row.
     #[inline(always)]
     fn row<const N: usize>(&self, i: u32, offset: usize) -> &[f32; N] {
-        let at = i as usize * self.stride + offset;
+        let at = i as usize * self.stride + offset - self.skipped;
         self.data[at..].first_chunk().expect("rows are whole panels")
     }
 }
 
 /// Rows of numbers to be written.
 pub(crate) struct RowsMut<'a> {
-    pub data: &'a mut [f32],
-    pub stride: usize,
+    data: &'a mut [f32],
+    stride: usize,
+    /// Numbers of every row that come before those in `data`.
+    skipped: usize,
+    /// Past the caches: for what is written once and not read again soon.
+    stream: bool,
 }
 
-impl RowsMut<'_> {
+impl<'a> RowsMut<'a> {
+    /// Row `i` is `data[i·stride..]`.
+    pub fn new(data: &'a mut [f32], stride: usize) -> Self {
+        Self { data, stride, skipped: 0, stream: false }
+    }
+
+    /// The same, written past the caches where rows lie on cache lines. What reads them elsewhere has to wait for
+    /// [`settle`].
+    pub fn streamed(data: &'a mut [f32], stride: usize, stream: bool) -> Self {
+        let on_lines = (data.as_ptr() as usize).is_multiple_of(64) && stride.is_multiple_of(16);
+        Self { data, stride, skipped: 0, stream: stream && on_lines }
+    }
+
+    /// Rows of one panel only.
+    pub fn panel(data: &'a mut [[f32; PLACED]], p: usize) -> Self {
+        Self { data: data.as_flattened_mut(), stride: PLACED, skipped: p * PLACED, stream: false }
+    }
+
+    fn streams(&self) -> bool {
+        self.stream
+    }
+
     fn begin(&mut self, i: u32, offset: usize, length: usize) -> *mut f32 {
-        let at = i as usize * self.stride + offset;
+        let at = i as usize * self.stride + offset - self.skipped;
         self.data[at..at + length].as_mut_ptr()
     }
 
     /// `N` numbers of an instance's row, to look at.
     #[inline(always)]
     fn seen<const N: usize>(&self, i: u32, offset: usize) -> &[f32; N] {
-        let at = i as usize * self.stride + offset;
+        let at = i as usize * self.stride + offset - self.skipped;
         self.data[at..].first_chunk().expect("rows are whole panels")
     }
 
     /// `N` numbers of an instance's row.
     #[inline(always)]
     fn row<const N: usize>(&mut self, i: u32, offset: usize) -> &mut [f32; N] {
-        let at = i as usize * self.stride + offset;
+        let at = i as usize * self.stride + offset - self.skipped;
         self.data[at..].first_chunk_mut().expect("rows are whole panels")
     }
 }
@@ -300,6 +354,20 @@ const fn spread(three: [f32; 3]) -> [f32; PLACED] {
     }
     // SAFETY: the same numbers, counted otherwise.
     unsafe { std::mem::transmute(out) }
+}
+
+/// Rows to lanes: `lanes[r][n] = rows[n][r]`.
+fn to_lanes<const W: usize>(rows: [&[f32; PLACED]; W], lanes: &mut [[f32; W]; PLACED]) {
+    for (r, to) in lanes.iter_mut().enumerate() {
+        *to = rows.map(|row| row[r]);
+    }
+}
+
+/// Lanes to rows, as panel `q` of the instances' own.
+fn to_rows<const W: usize>(lanes: &[[f32; W]; PLACED], q: usize, part: &[u32], out: &mut RowsMut) {
+    for (n, i) in part.iter().enumerate() {
+        *out.row(*i, q * PLACED) = lanes.map(|lane| lane[n]);
+    }
 }
 
 /// Numbers held between limits, and how many had to be. All slices are of one length.
@@ -365,7 +433,11 @@ fn product_tile<'a, const N: usize>(
             Isa::Avx512 => avx512::plain(panel, depth, inputs, start, outs),
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2 => avx2::plain(panel, depth, inputs, start, outs),
-            _ => portable::plain(panel, depth, inputs, start, outs),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Unfused => sse2::plain(panel, depth, inputs, start, outs),
+            #[cfg(not(target_arch = "x86_64"))]
+            Isa::Unfused => portable::plain::<Apart, N>(panel, depth, inputs, start, outs),
+            _ => portable::plain::<Exact, N>(panel, depth, inputs, start, outs),
         }
     }
     &pairs[N..]
@@ -373,7 +445,7 @@ fn product_tile<'a, const N: usize>(
 
 /// Vertices of every instance of `which` in some panels: `turn(start + W·x[i]) + shift`, from the first `depth(i)`
 /// columns of `W`.
-/// Rows of `out` must hold [`Matrix::padded`] numbers. A tile goes as deep as its deepest instance needs; inputs
+/// Instance `which[n]` is written to row `to[n]`, which must hold [`Matrix::padded`] numbers. A tile goes as deep as its deepest instance needs; inputs
 /// beyond an instance's own depth must be zero, which leaves its sums as they are.
 pub(crate) fn place(
     isa: Isa,
@@ -383,57 +455,108 @@ pub(crate) fn place(
     depths: &[u16],
     places: &[Placement],
     which: &[u32],
+    to: &[u32],
     out: &mut RowsMut,
 ) {
     for p in panels {
-        for tile in which.chunks(isa.placed_tile()) {
+        for (tile, to) in which.chunks(isa.placed_tile()).zip(to.chunks(isa.placed_tile())) {
             let depth = tile.iter().map(|i| depths[*i as usize]).max().unwrap_or(0).into();
-            let mut rest = tile;
-            while !rest.is_empty() {
-                rest = match rest.len() {
-                    8.. => place_tile::<8>(isa, w, p, depth, x, places, rest, out),
-                    4.. => place_tile::<4>(isa, w, p, depth, x, places, rest, out),
-                    3 => place_tile::<3>(isa, w, p, depth, x, places, rest, out),
-                    2.. => place_tile::<2>(isa, w, p, depth, x, places, rest, out),
-                    _ => place_tile::<1>(isa, w, p, depth, x, places, rest, out),
+            let mut done = 0;
+            while done < tile.len() {
+                let (which, to) = (&tile[done..], &to[done..]);
+                done += match which.len() {
+                    8.. => place_tile::<8>(isa, w, p, depth, x, places, which, to, out),
+                    4.. => place_tile::<4>(isa, w, p, depth, x, places, which, to, out),
+                    3 => place_tile::<3>(isa, w, p, depth, x, places, which, to, out),
+                    2.. => place_tile::<2>(isa, w, p, depth, x, places, which, to, out),
+                    _ => place_tile::<1>(isa, w, p, depth, x, places, which, to, out),
                 };
             }
         }
     }
 }
 
-fn place_tile<'a, const N: usize>(
+/// How many instances it did: `N`.
+fn place_tile<const N: usize>(
     isa: Isa,
     w: &Matrix<PLACED>,
     p: usize,
     depth: usize,
     x: Rows,
     places: &[Placement],
-    which: &'a [u32],
+    which: &[u32],
+    to: &[u32],
     out: &mut RowsMut,
-) -> &'a [u32] {
+) -> usize {
     assert!(depth <= w.depth);
     let (start, panel) = w.panel(p);
     let (panel, start) = (panel.as_ptr(), start.as_ptr());
     let inputs: [*const f32; N] = std::array::from_fn(|n| x.begin(which[n], depth));
     let placed: [&Placement; N] = std::array::from_fn(|n| &places[which[n] as usize]);
-    let outs: [*mut f32; N] = std::array::from_fn(|n| out.begin(which[n], p * PLACED, PLACED));
+    let outs: [*mut f32; N] = std::array::from_fn(|n| out.begin(to[n], p * PLACED, PLACED));
     // SAFETY: as in `product_tile`.
     unsafe {
         match (isa, w.half) {
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512, false) => avx512::placed::<N, false>(panel, depth, inputs, start, placed, outs),
+            (Isa::Avx512, false) if out.stream => {
+                avx512::placed::<N, false, true>(panel, depth, inputs, start, placed, outs)
+            }
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512, true) => avx512::placed::<N, true>(panel, depth, inputs, start, placed, outs),
+            (Isa::Avx512, false) => {
+                avx512::placed::<N, false, false>(panel, depth, inputs, start, placed, outs)
+            }
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx2, false) => avx2::placed::<N, false>(panel, depth, inputs, start, placed, outs),
+            (Isa::Avx512, true) => {
+                avx512::placed::<N, true, false>(panel, depth, inputs, start, placed, outs)
+            }
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx2, true) => avx2::placed::<N, true>(panel, depth, inputs, start, placed, outs),
-            (_, false) => portable::placed::<N, false>(panel, depth, inputs, start, placed, outs),
-            (_, true) => portable::placed::<N, true>(panel, depth, inputs, start, placed, outs),
+            (Isa::Avx2, false) if out.stream => {
+                avx2::placed::<N, false, true>(panel, depth, inputs, start, placed, outs)
+            }
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx2, false) => avx2::placed::<N, false, false>(panel, depth, inputs, start, placed, outs),
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx2, true) => avx2::placed::<N, true, false>(panel, depth, inputs, start, placed, outs),
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Unfused, false) => sse2::placed(panel, depth, inputs, start, placed, outs),
+            #[cfg(not(target_arch = "x86_64"))]
+            (Isa::Unfused, false) => {
+                portable::placed::<Apart, N, false>(panel, depth, inputs, start, placed, outs)
+            }
+            (Isa::Unfused, true) => {
+                portable::placed::<Apart, N, true>(panel, depth, inputs, start, placed, outs)
+            }
+            (_, false) => portable::placed::<Exact, N, false>(panel, depth, inputs, start, placed, outs),
+            (_, true) => portable::placed::<Exact, N, true>(panel, depth, inputs, start, placed, outs),
         }
     }
-    &which[N..]
+    N
+}
+
+/// Copies a panel of several instances: row `n` to panel `p` of row `to[n]`.
+pub(crate) fn deliver(isa: Isa, rows: &[[f32; PLACED]], p: usize, to: &[u32], out: &mut RowsMut) {
+    for (row, i) in rows.iter().zip(to) {
+        let stream = out.stream;
+        let to: &mut [f32; PLACED] = out.row(*i, p * PLACED);
+        match isa {
+            // SAFETY: `isa` was detected.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 if stream => unsafe { avx512::stream(row, to) },
+            // SAFETY: `isa` was detected.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 if stream => unsafe { avx2::stream(row, to) },
+            _ => *to = *row,
+        }
+    }
+}
+
+/// Makes what was written past the caches seen by all that comes after.
+pub(crate) fn settle() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 has the instruction.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
 }
 
 /// The vertices of one instance into a slice of exactly `3·vertices` numbers.
@@ -469,15 +592,26 @@ fn place_panel(isa: Isa, w: &Matrix<PLACED>, p: usize, x: &[f32], at: &Placement
     unsafe {
         match (isa, w.half) {
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512, false) => avx512::placed::<1, false>(panel, depth, inputs, start, [at], outs),
+            (Isa::Avx512, false) => {
+                avx512::placed::<1, false, false>(panel, depth, inputs, start, [at], outs)
+            }
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512, true) => avx512::placed::<1, true>(panel, depth, inputs, start, [at], outs),
+            (Isa::Avx512, true) => avx512::placed::<1, true, false>(panel, depth, inputs, start, [at], outs),
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx2, false) => avx2::placed::<1, false>(panel, depth, inputs, start, [at], outs),
+            (Isa::Avx2, false) => avx2::placed::<1, false, false>(panel, depth, inputs, start, [at], outs),
             #[cfg(target_arch = "x86_64")]
-            (Isa::Avx2, true) => avx2::placed::<1, true>(panel, depth, inputs, start, [at], outs),
-            (_, false) => portable::placed::<1, false>(panel, depth, inputs, start, [at], outs),
-            (_, true) => portable::placed::<1, true>(panel, depth, inputs, start, [at], outs),
+            (Isa::Avx2, true) => avx2::placed::<1, true, false>(panel, depth, inputs, start, [at], outs),
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Unfused, false) => sse2::placed(panel, depth, inputs, start, [at], outs),
+            #[cfg(not(target_arch = "x86_64"))]
+            (Isa::Unfused, false) => {
+                portable::placed::<Apart, 1, false>(panel, depth, inputs, start, [at], outs)
+            }
+            (Isa::Unfused, true) => {
+                portable::placed::<Apart, 1, true>(panel, depth, inputs, start, [at], outs)
+            }
+            (_, false) => portable::placed::<Exact, 1, false>(panel, depth, inputs, start, [at], outs),
+            (_, true) => portable::placed::<Exact, 1, true>(panel, depth, inputs, start, [at], outs),
         }
     }
 }

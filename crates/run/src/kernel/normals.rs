@@ -8,6 +8,7 @@
 //! vectors in the schedule's order, made unit length. The arithmetic is plain Rust that is inlined into functions
 //! compiled for an instruction set; only the exchange of rows and lanes is written for each.
 
+use super::fuse::{Apart, Exact, Fuse};
 use super::{Isa, PLACED, Rows, RowsMut};
 use std::ops::Range;
 
@@ -81,13 +82,14 @@ impl Schedule {
     }
 }
 
-/// Takes in panel `p` of the vertices of up to [`GROUP`] instances and writes the normals that are done with it.
+/// Takes in panel `p` of the vertices of up to [`GROUP`] instances, rows `from`, and writes the normals that are done with it.
 /// To be called for all panels in order, with the same scratch for the same group.
 pub(crate) fn normals(
     isa: Isa,
     schedule: &Schedule,
     p: usize,
     vertices: Rows,
+    from: &[u32],
     group: &[u32],
     scratch: &mut [f32],
     out: &mut RowsMut,
@@ -96,11 +98,12 @@ pub(crate) fn normals(
     let lanes = isa.lanes();
     let room = 2 * PLACED * schedule.slots;
     let scratch = &mut scratch[..GROUP * room];
-    for (part, scratch) in group.chunks(lanes).zip(scratch.chunks_mut(lanes * room)) {
+    let parts = group.chunks(lanes).zip(from.chunks(lanes));
+    for ((part, from), scratch) in parts.zip(scratch.chunks_mut(lanes * room)) {
         // A wide part costs the same however full it is; a few instances are cheaper one by one.
         if 4 * part.len() < lanes || lanes == 1 {
-            for (i, scratch) in part.iter().zip(scratch.chunks_mut(room)) {
-                let i = std::slice::from_ref(i);
+            for ((i, from), scratch) in part.iter().zip(from).zip(scratch.chunks_mut(room)) {
+                let i = Part { from: std::slice::from_ref(from), to: std::slice::from_ref(i) };
                 match isa {
                     // SAFETY: `isa` was detected.
                     #[cfg(target_arch = "x86_64")]
@@ -108,11 +111,13 @@ pub(crate) fn normals(
                     // SAFETY: `isa` was detected.
                     #[cfg(target_arch = "x86_64")]
                     Isa::Avx2 => unsafe { super::avx2::normals1(schedule, p, vertices, i, scratch, out) },
-                    _ => one(schedule, p, vertices, i, scratch, out),
+                    Isa::Unfused => one::<Apart>(schedule, p, vertices, i, scratch, out),
+                    _ => one::<Exact>(schedule, p, vertices, i, scratch, out),
                 }
             }
             continue;
         }
+        let part = Part { from, to: part };
         match isa {
             // SAFETY: `isa` was detected.
             #[cfg(target_arch = "x86_64")]
@@ -120,38 +125,61 @@ pub(crate) fn normals(
             // SAFETY: `isa` was detected.
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2 => unsafe { super::avx2::normals(schedule, p, vertices, part, scratch, out) },
-            _ => {}
+            Isa::Unfused => four::<Apart>(schedule, p, vertices, part, scratch, out),
+            _ => four::<Exact>(schedule, p, vertices, part, scratch, out),
         }
     }
 }
 
+/// Instances that are worked on side by side: rows to read and rows to write.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<'a> {
+    from: &'a [u32],
+    to: &'a [u32],
+}
+
 /// The step of one instance.
 #[inline(always)]
-pub(super) fn one(
+pub(super) fn one<F: Fuse>(
     schedule: &Schedule,
     p: usize,
     vertices: Rows,
-    part: &[u32],
+    part: Part,
     scratch: &mut [f32],
     out: &mut RowsMut,
 ) {
     let take = |[row]: [&[f32; PLACED]; 1], lanes: &mut [[f32; 1]; PLACED]| {
         lanes.as_flattened_mut().copy_from_slice(row);
     };
-    step(schedule, p, vertices, part, scratch, out, take, |lanes, q, i, out| {
-        make_unit(lanes);
+    step::<F, 1>(schedule, p, vertices, part, scratch, out, take, |lanes, q, i, out| {
+        make_unit::<F, 1>(lanes);
         *out.row(i[0], q * PLACED) = lanes.map(|[n]| n);
+    });
+}
+
+/// The step of up to four instances, side by side in whatever registers the target has.
+fn four<F: Fuse>(
+    schedule: &Schedule,
+    p: usize,
+    vertices: Rows,
+    part: Part,
+    scratch: &mut [f32],
+    out: &mut RowsMut,
+) {
+    step::<F, 4>(schedule, p, vertices, part, scratch, out, super::to_lanes, |lanes, q, part, out| {
+        make_unit::<F, 4>(lanes);
+        super::to_rows(lanes, q, part, out);
     });
 }
 
 /// One panel of up to `W` instances: `take` brings rows into lanes, `give` makes sums unit length and writes them
 /// as panel q of the instances' rows.
 #[inline(always)]
-pub(super) fn step<const W: usize>(
+pub(super) fn step<F: Fuse, const W: usize>(
     schedule: &Schedule,
     p: usize,
     vertices: Rows,
-    part: &[u32],
+    part: Part,
     scratch: &mut [f32],
     out: &mut RowsMut,
     take: impl Fn([&[f32; PLACED]; W], &mut [[f32; W]; PLACED]),
@@ -162,12 +190,12 @@ pub(super) fn step<const W: usize>(
     let (points, sums) = (points.as_chunks_mut::<W>().0, sums.as_chunks_mut::<W>().0);
     let slot = step.slot as usize;
     // Lanes without an instance repeat the last one.
-    let rows = std::array::from_fn(|n| vertices.row(part[n.min(part.len() - 1)], p * PLACED));
+    let rows = std::array::from_fn(|n| vertices.row(part.from[n.min(part.from.len() - 1)], p * PLACED));
     take(rows, &mut points.as_chunks_mut::<PLACED>().0[slot]);
     sums.as_chunks_mut::<PLACED>().0[slot] = [[0.0; W]; PLACED];
-    add_areas(&schedule.triangles[as_range(&step.triangles)], points, sums);
+    add_areas::<F, W>(&schedule.triangles[as_range(&step.triangles)], points, sums);
     for &(q, slot) in &schedule.done[as_range(&step.done)] {
-        give(&mut sums.as_chunks_mut::<PLACED>().0[slot as usize], q as usize, part, out);
+        give(&mut sums.as_chunks_mut::<PLACED>().0[slot as usize], q as usize, part.to, out);
     }
 }
 
@@ -177,7 +205,11 @@ fn as_range(range: &Range<u32>) -> Range<usize> {
 
 /// Adds every triangle's area vector to its corners: `2·area·n = (b − a) × (c − a)`.
 #[inline(always)]
-pub(super) fn add_areas<const W: usize>(triangles: &[[u32; 3]], vertices: &[[f32; W]], out: &mut [[f32; W]]) {
+pub(super) fn add_areas<F: Fuse, const W: usize>(
+    triangles: &[[u32; 3]],
+    vertices: &[[f32; W]],
+    out: &mut [[f32; W]],
+) {
     let p = vertices.as_chunks::<3>().0;
     let n = out.as_chunks_mut::<3>().0;
     for corners in triangles {
@@ -187,7 +219,7 @@ pub(super) fn add_areas<const W: usize>(triangles: &[[u32; 3]], vertices: &[[f32
         for axis in 0..3 {
             let (i, j) = ((axis + 1) % 3, (axis + 2) % 3);
             for l in 0..W {
-                area[axis][l] = u[i][l].mul_add(v[j][l], -(u[j][l] * v[i][l]));
+                area[axis][l] = F::fma(u[i][l], v[j][l], -(u[j][l] * v[i][l]));
             }
         }
         for corner in [a, b, c] {
@@ -203,12 +235,12 @@ pub(super) fn add_areas<const W: usize>(triangles: &[[u32; 3]], vertices: &[[f32
 
 /// Makes sums of area vectors unit length.
 #[inline(always)]
-pub(super) fn make_unit<const W: usize>(normals: &mut [[f32; W]]) {
+pub(super) fn make_unit<F: Fuse, const W: usize>(normals: &mut [[f32; W]]) {
     for n in normals.as_chunks_mut::<3>().0 {
         let mut scale = [0.0; W];
         for l in 0..W {
-            scale[l] = n[2][l].mul_add(n[2][l], n[1][l].mul_add(n[1][l], n[0][l] * n[0][l]));
-            scale[l] = inverse_sqrt(scale[l]);
+            scale[l] = F::fma(n[2][l], n[2][l], F::fma(n[1][l], n[1][l], n[0][l] * n[0][l]));
+            scale[l] = inverse_sqrt::<F>(scale[l]);
         }
         for axis in 0..3 {
             for l in 0..W {
@@ -233,12 +265,12 @@ fn minus<const W: usize>(a: &[[f32; W]; 3], b: &[[f32; W]; 3]) -> [[f32; W]; 3] 
 /// cheaper than root and division. Zero gives a large finite number, so vertices without triangles get a zero
 /// normal.
 #[inline(always)]
-fn inverse_sqrt(x: f32) -> f32 {
+pub(super) fn inverse_sqrt<F: Fuse>(x: f32) -> f32 {
     let half = 0.5 * x;
     let mut y = f32::from_bits(0x5f37_5a86 - (x.to_bits() >> 1));
     for _ in 0..3 {
-        let error = (half * y).mul_add(-y, 0.5);
-        y = y.mul_add(error, y);
+        let error = F::fma(half * y, -y, 0.5);
+        y = F::fma(y, error, y);
     }
     y
 }
@@ -253,11 +285,11 @@ mod tests {
         for i in 1..2000 {
             let x = 1e-12 * 1.03f32.powi(i);
             if x < 1e12 {
-                let error = (f64::from(inverse_sqrt(x)) * f64::from(x).sqrt() - 1.0).abs();
+                let error = (f64::from(inverse_sqrt::<Exact>(x)) * f64::from(x).sqrt() - 1.0).abs();
                 assert!(error < 2.5e-7, "{x}: {error}");
             }
         }
-        assert!(inverse_sqrt(0.0).is_finite());
+        assert!(inverse_sqrt::<Exact>(0.0).is_finite());
     }
 
     #[test]
@@ -265,8 +297,8 @@ mod tests {
         let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0], [5.0, 5.0, 5.0]];
         let flat: Vec<[f32; 1]> = corners.iter().flatten().map(|v| [*v]).collect();
         let mut out = vec![[0.0]; 15];
-        add_areas(&[[0, 1, 2], [1, 3, 2]], &flat, &mut out);
-        make_unit(&mut out);
+        add_areas::<Exact, 1>(&[[0, 1, 2], [1, 3, 2]], &flat, &mut out);
+        make_unit::<Exact, 1>(&mut out);
         for v in 0..4 {
             assert!(out[3 * v][0].abs() < 1e-6 && (out[3 * v + 2][0] - 1.0).abs() < 1e-6);
         }
@@ -300,9 +332,9 @@ mod tests {
                 for group in which.chunks(GROUP) {
                     let mut scratch = vec![7.0; schedule.scratch()];
                     for p in 0..stride / PLACED {
-                        let from = Rows { data: &points, stride };
-                        let mut to = RowsMut { data: &mut out, stride };
-                        normals(isa, &schedule, p, from, group, &mut scratch, &mut to);
+                        let from = Rows::new(&points, stride);
+                        let mut to = RowsMut::new(&mut out, stride);
+                        normals(isa, &schedule, p, from, group, group, &mut scratch, &mut to);
                     }
                 }
                 for i in 0..count {

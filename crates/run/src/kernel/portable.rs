@@ -3,12 +3,13 @@
 //! SAFETY: pointers are good for what the parent's safe wrappers have checked: `depth` rows of a panel, `depth`
 //! inputs for each instance, a whole panel of outputs.
 
+use super::fuse::Fuse;
 use super::{PLACED, PLAIN, Placement};
 
 /// `R` outputs from row `first` of a panel of `WIDTH` rows, for each of `N` instances: each output is one chain
 /// over k.
 #[inline(always)]
-unsafe fn chains<const N: usize, const R: usize, const WIDTH: usize, const HALF: bool>(
+unsafe fn chains<F: Fuse, const N: usize, const R: usize, const WIDTH: usize, const HALF: bool>(
     panel: *const f32,
     first: usize,
     depth: usize,
@@ -31,16 +32,14 @@ unsafe fn chains<const N: usize, const R: usize, const WIDTH: usize, const HALF:
         for n in 0..N {
             // SAFETY: every instance has `depth` inputs.
             let x = unsafe { *inputs[n].add(k) };
-            for r in 0..R {
-                sums[n][r] = column[r].mul_add(x, sums[n][r]);
-            }
+            F::add(&column, x, &mut sums[n]);
         }
     }
     sums
 }
 
 /// One panel of a product for `N` instances.
-pub(super) unsafe fn plain<const N: usize>(
+pub(super) unsafe fn plain<F: Fuse, const N: usize>(
     panel: *const f32,
     depth: usize,
     inputs: [*const f32; N],
@@ -49,7 +48,7 @@ pub(super) unsafe fn plain<const N: usize>(
 ) {
     for first in [0, PLAIN / 2] {
         // SAFETY: handed on from the caller.
-        let sums = unsafe { chains::<N, { PLAIN / 2 }, PLAIN, false>(panel, first, depth, inputs, start) };
+        let sums = unsafe { chains::<F, N, { PLAIN / 2 }, PLAIN, false>(panel, first, depth, inputs, start) };
         for n in 0..N {
             // SAFETY: `out` has room for a panel.
             unsafe { *out[n].add(first).cast::<[f32; PLAIN / 2]>() = sums[n] };
@@ -58,7 +57,7 @@ pub(super) unsafe fn plain<const N: usize>(
 }
 
 /// One panel of vertices for `N` instances, turned about the vertical and moved before it is written.
-pub(super) unsafe fn placed<const N: usize, const HALF: bool>(
+pub(super) unsafe fn placed<F: Fuse, const N: usize, const HALF: bool>(
     panel: *const f32,
     depth: usize,
     inputs: [*const f32; N],
@@ -69,14 +68,14 @@ pub(super) unsafe fn placed<const N: usize, const HALF: bool>(
     const SIDE: usize = PLACED / 2;
     for first in [0, SIDE] {
         // SAFETY: handed on from the caller.
-        let sums = unsafe { chains::<N, SIDE, PLACED, HALF>(panel, first, depth, inputs, start) };
+        let sums = unsafe { chains::<F, N, SIDE, PLACED, HALF>(panel, first, depth, inputs, start) };
         for n in 0..N {
             let Placement { own, other, shift } = places[n];
             let mut turned = [0.0; SIDE];
             for r in 0..SIDE {
                 let across = sums[n][[r + 2, r, r.wrapping_sub(2)][r % 3]];
-                let moved = sums[n][r].mul_add(own[first + r], shift[first + r]);
-                turned[r] = across.mul_add(other[first + r], moved);
+                let moved = F::fma(sums[n][r], own[first + r], shift[first + r]);
+                turned[r] = F::fma(across, other[first + r], moved);
             }
             // SAFETY: `out` has room for a panel.
             unsafe { *out[n].add(first).cast::<[f32; SIDE]>() = turned };

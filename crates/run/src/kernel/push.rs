@@ -1,10 +1,15 @@
 //! Vertices that are behind the skin are moved out, lanes over instances as in [`super::skin`].
 
 use super::Isa;
+use super::fuse::{Apart, Exact, Fuse, Fused};
+use super::limbs::Limbs;
+use super::normals::inverse_sqrt;
 use super::skin::Hanging;
 use glam::Vec3;
-use toile_model::{NEIGHBOURS, Shield};
+use toile_model::{Attachment, NEIGHBOURS, Shield};
 
+/// Skin farther away than this is not the skin that a vertex lies on, m².
+const NEAR_SQ: f32 = 0.1 * 0.1;
 /// Numbers of a posed point: its place and its normal.
 const NUMBERS: usize = 6;
 
@@ -13,38 +18,75 @@ pub(crate) struct Guard {
     points: Vec<Vec3>,
     normals: Vec<Vec3>,
     hanging: Hanging,
-    near: Vec<[u32; NEIGHBOURS]>,
+    /// Points that each vertex is near, and how many of them.
+    near: Vec<([u32; NEIGHBOURS], u32)>,
+    limbs: Limbs,
     margin_m: f32,
     limit_m: f32,
 }
 
 impl Guard {
-    pub fn new(shield: &Shield) -> Self {
+    pub fn new(shield: &Shield, worn: &Attachment) -> Self {
+        let count = shield.points.len();
+        let most =
+            |v: usize| worn.skin.row(v).max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(j, _)| j.into());
+        let near = |all: &[u32; NEIGHBOURS]| {
+            let mut own = [0; NEIGHBOURS];
+            let named = all.iter().filter(|i| (**i as usize) < count);
+            let found = own.iter_mut().zip(named).map(|(to, i)| *to = *i).count();
+            (own, found as u32)
+        };
         Self {
             points: shield.points.clone(),
             normals: shield.normals.clone(),
             hanging: Hanging::new(&shield.skin),
-            near: shield.near.clone(),
+            near: shield.near.iter().map(near).collect(),
+            limbs: Limbs::new(shield, most),
             margin_m: shield.margin_m,
             limit_m: shield.limit_m,
         }
     }
 
-    /// Moves a vertex out of the skin, whose points were posed, where it is behind the plane of the nearest.
+    /// Moves a vertex out of limbs and then out of the skin that it lies on.
     #[inline(always)]
-    pub fn push_out<const W: usize>(&self, v: usize, posed: &[[f32; W]], point: &mut [[f32; W]; 3]) {
-        let posed = posed.as_chunks::<NUMBERS>().0;
+    pub fn push_out<F: Fuse, const W: usize>(
+        &self,
+        v: usize,
+        posed: &[[f32; W]],
+        bones: &[[f32; W]],
+        point: &mut [[f32; W]; 3],
+    ) {
+        let (points, limbs) = posed.split_at(NUMBERS * self.points.len());
+        let from = *point;
+        let touched = self.limbs.clear::<F, W>(v, limbs, bones, point);
+        let (near, count) = &self.near[v];
+        if *count > 0 {
+            self.off_the_skin::<F, W>(&near[..*count as usize], points.as_chunks::<NUMBERS>().0, point);
+        }
+        if touched {
+            self.hold::<F, W>(&from, point);
+        }
+    }
+
+    /// Moves a vertex to the plane of the nearest point where it is behind it.
+    #[inline(always)]
+    fn off_the_skin<F: Fuse, const W: usize>(
+        &self,
+        near: &[u32],
+        posed: &[[[f32; W]; NUMBERS]],
+        point: &mut [[f32; W]; 3],
+    ) {
         // Of the nearest point: squared distance, height above its plane, normal.
-        let (mut nearest, mut height) = ([f32::INFINITY; W], [0.0f32; W]);
+        let (mut nearest, mut height) = ([NEAR_SQ; W], [self.margin_m; W]);
         let mut normal = [[0.0f32; W]; 3];
-        for &k in &self.near[v] {
+        for &k in near {
             let near = &posed[k as usize];
             let (mut apart_sq, mut above) = ([0.0f32; W], [0.0f32; W]);
             for axis in 0..3 {
                 for n in 0..W {
                     let apart = point[axis][n] - near[axis][n];
-                    apart_sq[n] = apart.mul_add(apart, apart_sq[n]);
-                    above[n] = apart.mul_add(near[3 + axis][n], above[n]);
+                    apart_sq[n] = F::fma(apart, apart, apart_sq[n]);
+                    above[n] = F::fma(apart, near[3 + axis][n], above[n]);
                 }
             }
             // As masks: a choice between two places in memory would be made lane by lane.
@@ -68,14 +110,29 @@ impl Guard {
         }
         for axis in 0..3 {
             for n in 0..W {
-                point[axis][n] = normal[axis][n].mul_add(moved[n], point[axis][n]);
+                point[axis][n] = F::fma(normal[axis][n], moved[n], point[axis][n]);
             }
         }
     }
 
-    /// Numbers that the posed points of so many lanes take.
+    /// Whatever moved it, a vertex is no farther from where it was than the limit.
+    #[inline(always)]
+    fn hold<F: Fuse, const W: usize>(&self, from: &[[f32; W]; 3], point: &mut [[f32; W]; 3]) {
+        for n in 0..W {
+            let by = [0, 1, 2].map(|axis| point[axis][n] - from[axis][n]);
+            let length = F::fma(by[0], by[0], F::fma(by[1], by[1], by[2] * by[2])).sqrt();
+            let far = length > self.limit_m;
+            let keep = self.limit_m / if far { length } else { 1.0 };
+            for axis in 0..3 {
+                let held = F::fma(by[axis], keep, from[axis][n]);
+                point[axis][n] = if far { held } else { point[axis][n] };
+            }
+        }
+    }
+
+    /// Numbers that posed points and limbs of so many lanes take.
     pub fn room(&self, lanes: usize) -> usize {
-        NUMBERS * self.points.len() * lanes
+        (NUMBERS * self.points.len() + self.limbs.room()) * lanes
     }
 }
 
@@ -97,41 +154,45 @@ pub(crate) fn pose(isa: Isa, guard: &Guard, bones: &[f32], lanes: usize, out: &m
         // SAFETY: `isa` was detected.
         #[cfg(target_arch = "x86_64")]
         (Isa::Avx512 | Isa::Avx2, _) => unsafe { pose1(guard, bones, out) },
-        _ => pose_each::<1>(guard, bones, out),
+        (Isa::Unfused, 4) => pose_each::<Apart, 4>(guard, bones, out),
+        (Isa::Unfused, _) => pose_each::<Apart, 1>(guard, bones, out),
+        (_, 4) => pose_each::<Exact, 4>(guard, bones, out),
+        _ => pose_each::<Exact, 1>(guard, bones, out),
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,fma")]
 fn pose512(guard: &Guard, bones: &[f32], out: &mut [f32]) {
-    pose_each::<16>(guard, bones, out);
+    pose_each::<Fused, 16>(guard, bones, out);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn pose2(guard: &Guard, bones: &[f32], out: &mut [f32]) {
-    pose_each::<8>(guard, bones, out);
+    pose_each::<Fused, 8>(guard, bones, out);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn pose1(guard: &Guard, bones: &[f32], out: &mut [f32]) {
-    pose_each::<1>(guard, bones, out);
+    pose_each::<Fused, 1>(guard, bones, out);
 }
 
 #[inline(always)]
-fn pose_each<const L: usize>(guard: &Guard, bones: &[f32], out: &mut [f32]) {
+fn pose_each<F: Fuse, const L: usize>(guard: &Guard, bones: &[f32], out: &mut [f32]) {
     let bones = bones.as_chunks::<L>().0;
-    let out = out.as_chunks_mut::<L>().0.as_chunks_mut::<NUMBERS>().0;
-    for (i, posed) in out.iter_mut().enumerate().take(guard.points.len()) {
-        let blend = guard.hanging.blend(i, bones);
+    let (points, limbs) = out.as_chunks_mut::<L>().0.split_at_mut(NUMBERS * guard.points.len());
+    guard.limbs.pose::<F, L>(bones, limbs);
+    for (i, posed) in points.as_chunks_mut::<NUMBERS>().0.iter_mut().enumerate() {
+        let blend = guard.hanging.blend::<F, L>(i, bones);
         let (p, n) = (guard.points[i], guard.normals[i]);
         for axis in 0..3 {
             for lane in 0..L {
                 let turned = |v: Vec3, from: f32| {
-                    let z = blend[6 + axis][lane].mul_add(v.z, from);
-                    let yz = blend[3 + axis][lane].mul_add(v.y, z);
-                    blend[axis][lane].mul_add(v.x, yz)
+                    let z = F::fma(blend[6 + axis][lane], v.z, from);
+                    let yz = F::fma(blend[3 + axis][lane], v.y, z);
+                    F::fma(blend[axis][lane], v.x, yz)
                 };
                 posed[axis][lane] = turned(p, blend[9 + axis][lane]);
                 posed[3 + axis][lane] = turned(n, 0.0);
@@ -140,8 +201,8 @@ fn pose_each<const L: usize>(guard: &Guard, bones: &[f32], out: &mut [f32]) {
         // Blended rotations shorten what they turn.
         for lane in 0..L {
             let [x, y, z] = [posed[3][lane], posed[4][lane], posed[5][lane]];
-            let length_sq = z.mul_add(z, y.mul_add(y, x * x));
-            let per = 1.0 / length_sq.max(1e-12).sqrt();
+            let length_sq = F::fma(z, z, F::fma(y, y, x * x));
+            let per = inverse_sqrt::<F>(length_sq);
             (posed[3][lane], posed[4][lane], posed[5][lane]) = (x * per, y * per, z * per);
         }
     }

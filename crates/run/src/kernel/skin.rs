@@ -6,6 +6,7 @@
 //! arithmetic is plain Rust that is inlined into functions compiled for an instruction set; only the exchange of
 //! rows and lanes is written for each.
 
+use super::fuse::{Apart, Exact, Fuse};
 use super::push::Guard;
 use super::{Isa, PLACED, RowsMut};
 use toile_model::Skin;
@@ -29,13 +30,13 @@ impl Hanging {
 
     /// The blended matrix of a vertex in every lane: one chain of fused multiply-adds over its bones.
     #[inline(always)]
-    pub fn blend<const L: usize>(&self, v: usize, bones: &[[f32; L]]) -> [[f32; L]; 12] {
+    pub fn blend<F: Fuse, const L: usize>(&self, v: usize, bones: &[[f32; L]]) -> [[f32; L]; 12] {
         let mut blend = [[0.0f32; L]; 12];
         for &(bone, weight) in &self.bones[self.starts[v] as usize..self.starts[v + 1] as usize] {
             let matrix: &[[f32; L]; 12] = bones[bone as usize..].first_chunk().expect("bones are whole");
             for e in 0..12 {
                 for n in 0..L {
-                    blend[e][n] = matrix[e][n].mul_add(weight, blend[e][n]);
+                    blend[e][n] = F::fma(matrix[e][n], weight, blend[e][n]);
                 }
             }
         }
@@ -49,14 +50,14 @@ impl Hanging {
 
     /// Carries a vertex from the bind pose to where its bones are.
     #[inline(always)]
-    fn carry<const W: usize>(&self, v: usize, bones: &[[f32; W]], point: &mut [[f32; W]; 3]) {
-        let blend = self.blend(v, bones);
+    fn carry<F: Fuse, const W: usize>(&self, v: usize, bones: &[[f32; W]], point: &mut [[f32; W]; 3]) {
+        let blend = self.blend::<F, W>(v, bones);
         let at = *point;
         for axis in 0..3 {
             for n in 0..W {
-                let z = blend[6 + axis][n].mul_add(at[2][n], blend[9 + axis][n]);
-                let yz = blend[3 + axis][n].mul_add(at[1][n], z);
-                point[axis][n] = blend[axis][n].mul_add(at[0][n], yz);
+                let z = F::fma(blend[6 + axis][n], at[2][n], blend[9 + axis][n]);
+                let yz = F::fma(blend[3 + axis][n], at[1][n], z);
+                point[axis][n] = F::fma(blend[axis][n], at[0][n], yz);
             }
         }
     }
@@ -98,7 +99,10 @@ pub(crate) fn hang(
         // SAFETY: `isa` was detected.
         #[cfg(target_arch = "x86_64")]
         (Isa::Avx512 | Isa::Avx2, _) => unsafe { super::avx2::hang1(hanging, guard, p, wearers, part, out) },
-        _ => panel1(hanging, guard, p, wearers, part, out),
+        (Isa::Unfused, 4) => panel4::<Apart>(hanging, guard, p, wearers, part, out),
+        (Isa::Unfused, _) => panel1::<Apart>(hanging, guard, p, wearers, part, out),
+        (_, 4) => panel4::<Exact>(hanging, guard, p, wearers, part, out),
+        _ => panel1::<Exact>(hanging, guard, p, wearers, part, out),
     }
 }
 
@@ -108,20 +112,21 @@ pub(crate) fn hang_one(isa: Isa, hanging: &Hanging, guard: Option<&Guard>, weare
         // SAFETY: `isa` was detected.
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 | Isa::Avx2 => unsafe { super::avx2::hang_all(hanging, guard, wearer, out) },
-        _ => all(hanging, guard, wearer, out),
+        Isa::Unfused => all::<Apart>(hanging, guard, wearer, out),
+        _ => all::<Exact>(hanging, guard, wearer, out),
     }
 }
 
 /// All vertices of one instance.
 #[inline(always)]
-pub(super) fn all(hanging: &Hanging, guard: Option<&Guard>, wearer: Wearers, out: &mut [f32]) {
+pub(super) fn all<F: Fuse>(hanging: &Hanging, guard: Option<&Guard>, wearer: Wearers, out: &mut [f32]) {
     let bones = wearer.bones.as_chunks::<1>().0;
     let skin = wearer.skin.as_chunks::<1>().0;
     for (v, to) in out.as_chunks_mut::<3>().0.iter_mut().enumerate().take(hanging.len()) {
         let mut point = to.map(|x| [x]);
-        hanging.carry(v, bones, &mut point);
+        hanging.carry::<F, 1>(v, bones, &mut point);
         if let Some(guard) = guard {
-            guard.push_out(v, skin, &mut point);
+            guard.push_out::<F, 1>(v, skin, bones, &mut point);
         }
         *to = point.map(|[x]| x);
     }
@@ -129,7 +134,7 @@ pub(super) fn all(hanging: &Hanging, guard: Option<&Guard>, wearer: Wearers, out
 
 /// A panel of one instance.
 #[inline(always)]
-pub(super) fn panel1(
+pub(super) fn panel1<F: Fuse>(
     hanging: &Hanging,
     guard: Option<&Guard>,
     p: usize,
@@ -140,14 +145,26 @@ pub(super) fn panel1(
     let take = |[row]: [&[f32; PLACED]; 1], lanes: &mut [[f32; 1]; PLACED]| {
         lanes.as_flattened_mut().copy_from_slice(row);
     };
-    panel(hanging, guard, p, wearers, part, out, take, |lanes, q, i, out| {
+    panel::<F, 1>(hanging, guard, p, wearers, part, out, take, |lanes, q, i, out| {
         *out.row(i[0], q * PLACED) = lanes.map(|[n]| n);
     });
 }
 
+/// A panel of up to four instances, side by side in whatever registers the target has.
+fn panel4<F: Fuse>(
+    hanging: &Hanging,
+    guard: Option<&Guard>,
+    p: usize,
+    wearers: Wearers,
+    part: &[u32],
+    out: &mut RowsMut,
+) {
+    panel::<F, 4>(hanging, guard, p, wearers, part, out, super::to_lanes, super::to_rows);
+}
+
 /// A panel of up to `W` instances: `take` brings rows into lanes, `give` writes lanes as panel p of the instances' rows.
 #[inline(always)]
-pub(super) fn panel<const W: usize>(
+pub(super) fn panel<F: Fuse, const W: usize>(
     hanging: &Hanging,
     guard: Option<&Guard>,
     p: usize,
@@ -164,9 +181,9 @@ pub(super) fn panel<const W: usize>(
     take(std::array::from_fn(|n| out.seen(part[n.min(part.len() - 1)], p * PLACED)), &mut lanes);
     let first = p * (PLACED / 3);
     for (k, point) in lanes.as_chunks_mut::<3>().0.iter_mut().enumerate().take(hanging.len() - first) {
-        hanging.carry(first + k, bones, point);
+        hanging.carry::<F, W>(first + k, bones, point);
         if let Some(guard) = guard {
-            guard.push_out(first + k, skin, point);
+            guard.push_out::<F, W>(first + k, skin, bones, point);
         }
     }
     give(&lanes, p, part, out);

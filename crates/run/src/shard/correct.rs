@@ -97,10 +97,10 @@ impl Shard {
         }
         self.pairs.clear();
         self.pairs.extend(self.which.iter().map(|i| (*i, *i)));
-        let features = Rows { data: &state.features, stride: width };
-        let mut drives = RowsMut { data: &mut state.drives, stride: correcting.drive.padded() };
+        let features = Rows::new(&state.features, width);
+        let mut drives = RowsMut::new(&mut state.drives, correcting.drive.padded());
         kernel::product(self.isa, &correcting.drive, features, &self.pairs, &mut drives);
-        let mut near = RowsMut { data: &mut state.near, stride: correcting.near.padded() };
+        let mut near = RowsMut::new(&mut state.near, correcting.near.padded());
         kernel::product(self.isa, &correcting.near, features, &self.pairs, &mut near);
 
         let (drives, centres) = (correcting.drive.rows(), correcting.near.rows());
@@ -121,9 +121,9 @@ impl Shard {
             self.clamped += u32::from(*gate < 1.0);
         }
 
-        let features = Rows { data: &state.features, stride: width };
+        let features = Rows::new(&state.features, width);
         let d = packed.latent.padded();
-        let mut next = RowsMut { data: &mut self.next, stride: d };
+        let mut next = RowsMut::new(&mut self.next, d);
         kernel::product(self.isa, &packed.latent, features, &self.pairs, &mut next);
         for &i in &self.which {
             let i = i as usize;

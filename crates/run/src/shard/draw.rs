@@ -2,7 +2,7 @@
 
 use super::{Shard, Slot};
 use crate::angle::sin_cos;
-use crate::kernel::{self, GROUP, Placement, Rows, RowsMut, Wearers};
+use crate::kernel::{self, GROUP, PLACED, Placement, Rows, RowsMut, Wearers};
 use crate::packed::Packed;
 use glam::{DVec3, Vec3};
 use toile_model::RootFrame;
@@ -15,6 +15,21 @@ const PANELS: usize = 48;
 
 /// The same where the skin is posed for each part: it should serve most garments whole.
 const GUARDED_PANELS: usize = 72;
+
+/// A panel of a block of instances, on cache lines.
+#[repr(align(64))]
+struct Panels([[f32; PLACED]; BLOCK]);
+
+/// Rows of such a panel.
+const LOCAL: [u32; BLOCK] = {
+    let mut rows = [0; BLOCK];
+    let mut i = 0;
+    while i < BLOCK {
+        rows[i] = i as u32;
+        i += 1;
+    }
+    rows
+};
 
 /// From where vertices are looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,16 +67,33 @@ impl Shard {
         self.which.sort_unstable_by_key(|i| std::cmp::Reverse(depths[*i as usize]));
         let packed = &*self.packed;
         let stride = packed.vertices.padded();
-        let inputs = Rows { data: &self.cut, stride: packed.latent.padded() };
-        // Where there are normals each panel's are made while its vertices are near.
-        let with_normals = !self.normals.is_empty();
-        let at_once = if with_normals || packed.correcting.is_some() { 1 } else { PANELS };
+        let inputs = Rows::new(&self.cut, packed.latent.padded());
         // A part of the basis that fits the second cache serves all instances before the next part is fetched.
         let guard = packed.correcting.as_ref().and_then(|c| c.guard.as_ref());
         let together = if guard.is_some() { GUARDED_PANELS } else { PANELS };
+        let with_normals = !self.normals.is_empty();
+        let mut rows = Panels([[0.0; PLACED]; BLOCK]);
+        let rows = &mut rows.0;
         for first in (0..packed.vertices.panels()).step_by(together) {
             let panels = first..(first + together).min(packed.vertices.panels());
             for (b, block) in self.which.chunks(BLOCK).enumerate() {
+                let (depths, places) = (&self.depths, &self.places);
+                if !with_normals && packed.correcting.is_none() {
+                    let mut out = RowsMut::streamed(&mut self.vertices, stride, self.streams);
+                    let basis = &packed.vertices;
+                    kernel::place(
+                        self.isa,
+                        basis,
+                        panels.clone(),
+                        inputs,
+                        depths,
+                        places,
+                        block,
+                        block,
+                        &mut out,
+                    );
+                    continue;
+                }
                 let lanes = kernel::lanes_for(self.isa, block.len());
                 if packed.correcting.is_some() {
                     let poses = Poses { bones: &self.bones, stride: self.stride, slots: &self.slots, view };
@@ -74,14 +106,15 @@ impl Shard {
                         }
                     }
                 }
-                for p in panels.clone().step_by(at_once) {
-                    let near = p..(p + at_once).min(panels.end);
-                    let mut out = RowsMut { data: &mut self.vertices, stride };
-                    let (depths, places) = (&self.depths, &self.places);
-                    kernel::place(self.isa, &packed.vertices, near, inputs, depths, places, block, &mut out);
+                // Each panel goes through all that is done to it while it is near, and leaves once.
+                let local = &LOCAL[..block.len()];
+                for p in panels.clone() {
+                    let mut out = RowsMut::panel(rows, p);
+                    let basis = &packed.vertices;
+                    kernel::place(self.isa, basis, p..p + 1, inputs, depths, places, block, local, &mut out);
                     if let Some(correcting) = &packed.correcting {
                         let room = guard.map_or(0, |guard| guard.room(lanes));
-                        for (n, part) in block.chunks(lanes).enumerate() {
+                        for (n, part) in local.chunks(lanes).enumerate() {
                             let bones = lanes * packed.body.depth();
                             let wearers = Wearers {
                                 bones: &self.bone_lanes[n * bones..(n + 1) * bones],
@@ -92,14 +125,20 @@ impl Shard {
                         }
                     }
                     if with_normals {
-                        let vertices = Rows { data: &self.vertices, stride };
-                        let mut out = RowsMut { data: &mut self.normals, stride };
+                        let vertices = Rows::panel(rows, p);
+                        let mut out = RowsMut::streamed(&mut self.normals, stride, self.streams);
                         let room = packed.normals.scratch();
                         let scratch = &mut scratch[b * room..(b + 1) * room];
-                        kernel::normals(self.isa, &packed.normals, p, vertices, block, scratch, &mut out);
+                        let schedule = &packed.normals;
+                        kernel::normals(self.isa, schedule, p, vertices, local, block, scratch, &mut out);
                     }
+                    let mut out = RowsMut::streamed(&mut self.vertices, stride, self.streams);
+                    kernel::deliver(self.isa, rows, p, block, &mut out);
                 }
             }
+        }
+        if self.streams {
+            kernel::settle();
         }
     }
 

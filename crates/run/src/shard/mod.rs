@@ -102,6 +102,8 @@ pub(crate) enum Room {
 pub(crate) struct Shard {
     pub packed: Arc<Packed>,
     pub isa: Isa,
+    /// Vertices are more than the caches hold: they are written past them.
+    pub streams: bool,
     pub slots: Vec<Slot>,
     /// What the next step does.
     pub plan: Plan,
@@ -151,6 +153,7 @@ impl Shard {
         let with_normals = if room == Room::Normals { count } else { 0 };
         Self {
             isa,
+            streams: false,
             slots: vec![Slot::EMPTY; count],
             plan: Plan::NONE,
             clamped: 0,

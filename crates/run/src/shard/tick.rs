@@ -40,8 +40,8 @@ impl Shard {
         }
         let (order, isa) = (self.packed.model.order, self.isa);
         let (latent, start) = (&self.packed.latent, &self.packed.start);
-        let inputs = Rows { data: &self.inputs, stride: latent.depth() };
-        let mut next = RowsMut { data: &mut self.next, stride: latent.padded() };
+        let inputs = Rows::new(&self.inputs, latent.depth());
+        let mut next = RowsMut::new(&mut self.next, latent.padded());
         let slots = &self.slots;
         // The first frames have no history: the order-0 model starts the recursion (§6).
         let is_starting = |i: &&u32| slots[**i as usize].frames < order;
@@ -97,8 +97,8 @@ impl Shard {
             }
             return;
         }
-        let bones = Rows { data: &self.bones, stride };
-        let mut body = RowsMut { data: &mut self.body, stride: padded };
+        let bones = Rows::new(&self.bones, stride);
+        let mut body = RowsMut::new(&mut self.body, padded);
         kernel::product(self.isa, &packed.body, bones, &self.pairs, &mut body);
         if self.correction.is_some() {
             return;
@@ -195,8 +195,8 @@ impl Shard {
             self.read_body(1.0);
             self.clamped = clamped;
             let start = if self.packed.model.order == 0 { &self.packed.latent } else { &self.packed.start };
-            let inputs = Rows { data: &self.inputs, stride: self.packed.latent.depth() };
-            let mut now = RowsMut { data: &mut self.now, stride: padded };
+            let inputs = Rows::new(&self.inputs, self.packed.latent.depth());
+            let mut now = RowsMut::new(&mut self.now, padded);
             self.pairs.clear();
             self.pairs.extend(self.which.iter().map(|i| (*i, *i)));
             kernel::product(self.isa, start, inputs, &self.pairs, &mut now);

@@ -4,7 +4,8 @@
 use glam::{Affine3A, DVec3, Quat, Vec3};
 use toile_geometry::Random;
 use toile_model::{
-    Attachment, Certificate, Correction, HipLine, InputSet, Model, ModelKind, ROOT_TERMS, Shield, Skin,
+    ALONG, AROUND, Attachment, Certificate, Correction, HipLine, InputSet, Limb, Model, ModelKind,
+    ROOT_TERMS, Shield, Skin,
 };
 
 /// Size of a made-up model.
@@ -145,8 +146,18 @@ pub fn digest(values: &[Vec3]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |h, v| (h ^ u64::from(v.to_bits())).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
+/// As [`corrected`], with the fewest features: what `train --cheap` makes.
+pub fn cheap(size: Size, seed: u64) -> Model {
+    correcting(size, seed, [48, 0])
+}
+
 /// The same noise as a correction on top of skinning: kind D, with skin that it is kept outside of.
 pub fn corrected(size: Size, seed: u64) -> Model {
+    // As many as a dress learns, or few.
+    correcting(size, seed, if size.vertices > 500 { [512, 32] } else { [40, 7] })
+}
+
+fn correcting(size: Size, seed: u64, [centres, drives]: [usize; 2]) -> Model {
     let mut model = model(Size { order: 0, ..size }, seed);
     let (n, d, m, joints) = (size.vertices, size.cloth_dims, size.body_dims, size.joints);
     // Other numbers than the model's own.
@@ -154,16 +165,15 @@ pub fn corrected(size: Size, seed: u64) -> Model {
     let mut many =
         |n: usize, scale: f32| (0..n).map(|_| scale * random.signed() as f32).collect::<Vec<f32>>();
     let weights = |v: usize| {
-        [0.5, 0.25, 0.15, 0.1]
+        [0.5, 0.2, 0.15, 0.1, 0.05]
             .iter()
             .enumerate()
             .map(|(k, w)| (((v / 3 + k) % joints) as u16, *w))
             .collect::<Vec<_>>()
     };
     let skin = Skin::from_rows((0..n).map(weights)).unwrap();
-    // As many as a dress learns, or few.
     let large = n > 500;
-    let (centres, drives, points) = if large { (430, 32, 850) } else { (40, 7, 30) };
+    let points = if large { 320 } else { 30 };
     let u = 2 * m + ROOT_TERMS;
     let poles = vec![[0.8, 0.0], [0.7, 0.5]];
     let features = u + 3 * drives + centres;
@@ -186,9 +196,33 @@ pub fn corrected(size: Size, seed: u64) -> Model {
             .map(|i| (model.cloth_mean[i * n / points] * Vec3::new(1.0, 0.0, 1.0)).normalize())
             .collect(),
         skin: Skin::from_rows((0..points).map(weights)).unwrap(),
-        near: (0..n).map(|v| [0, 1, 2, 3, 4, 5].map(|k| ((v * points / n + k) % points) as u32)).collect(),
+        // As on a dress: the upper two thirds lie on skin, four points each.
+        near: (0..n)
+            .map(|v| {
+                let own =
+                    |k: usize| if 3 * v < 2 * n && k < 4 { (v * points / n + k) % points } else { points };
+                [0, 1, 2, 3, 4, 5].map(|k| own(k) as u32)
+            })
+            .collect(),
         margin_m: 0.003,
         limit_m: 0.05,
+        limbs: (0..4.min(joints))
+            .map(|j| {
+                let mut radius = [[0.0; AROUND]; ALONG];
+                radius.as_flattened_mut().copy_from_slice(&many(ALONG * AROUND, 0.004));
+                radius[0][0] = 0.1;
+                Limb {
+                    joint: j as u32,
+                    middle: Vec3::new(0.15 - 0.1 * j as f32, -0.3, 0.1),
+                    half: Vec3::new(0.0, -0.4, 0.0),
+                    across: Vec3::X,
+                    radius,
+                }
+            })
+            .collect(),
+        // The lower two thirds: a bodice meets no leg.
+        meets: (0..n).map(|v| if 3 * v < n { 0 } else { (1 << 4.min(joints)) - 1 }).collect(),
+        outward: model.cloth_mean.iter().map(|p| (*p * Vec3::new(1.0, 0.0, 1.0)).normalize()).collect(),
     };
     (model.a, model.bias) = (Vec::new(), Vec::new());
     (model.inputs.body_min, model.inputs.body_max, model.inputs.body_rate) = (vec![], vec![], vec![]);
