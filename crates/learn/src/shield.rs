@@ -27,7 +27,7 @@ const CARRIED: f32 = 0.7;
 const LIMB_ALONE: f32 = 0.5;
 const LIMB_END: f32 = 0.15;
 /// Points that a vertex looks at: the nearest of a few is near enough on skin that it lies on.
-const LOOKED_AT: usize = 4;
+const LOOKED_AT: usize = 3;
 /// Points of the skin that a vertex was near less often are left out: the sum over frames of how near it was.
 const LEAST_SCORE: f32 = 0.05;
 /// One in so many of the frames that are looked at is used for the shape of limbs.

@@ -17,7 +17,11 @@ impl Model {
             && self.bias0.len() == d
             && self.cloth_basis.len() == 3 * n * d
             && self.inputs.body_min.len() == m
-            && self.inputs.body_max.len() == m;
+            && self.inputs.body_max.len() == m
+            && self.b.len() == self.order
+            && self.b.iter().all(|b| b.len() == d * d)
+            && self.c.len() == if self.kind == ModelKind::C { self.order } else { 0 }
+            && self.c.iter().all(|c| c.len() == d * 5);
         if !sized {
             return malformed("the matrices do not have the sizes that the model states".into());
         }
@@ -27,15 +31,27 @@ impl Model {
         let Some(settled) = self.settled() else {
             return malformed("the history matrices have no steady state".into());
         };
-        let started = self.responses(&self.a0, &self.bias0, &[]);
+        let started = self.responses(&self.a0, &self.bias0);
         for (input, responses) in [("held inputs bring", &settled), ("the first frame brings", &started)] {
             self.compare(input, responses)?;
         }
         Ok(())
     }
 
-    /// Columns of the response of `d` coefficients: the box's centre with the bias, then each half width, then moves.
-    fn responses(&self, a: &[f32], bias: &[f32], moves: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    /// Compares it with what inputs that change reach, too: this takes a moment, so only files that come from elsewhere are
+    /// looked at so closely.
+    pub(crate) fn verify_travel(&self) -> Result<(), CertificateError> {
+        if self.kind == ModelKind::D {
+            return Ok(());
+        }
+        match self.settled() {
+            Some(settled) => self.verify_reach(&settled[0]),
+            None => Err(CertificateError::Malformed("the history matrices have no steady state".into())),
+        }
+    }
+
+    /// Columns of the response of `d` coefficients: the box's centre with the bias, then each half width.
+    fn responses(&self, a: &[f32], bias: &[f32]) -> Vec<Vec<f64>> {
         let (d, m) = (self.cloth_dims, self.body_dims);
         let ends = |j: usize| (f64::from(self.inputs.body_min[j]), f64::from(self.inputs.body_max[j]));
         let centre = |r: usize| {
@@ -47,33 +63,24 @@ impl Model {
             let half = 0.5 * (ends(j).1 - ends(j).0);
             columns.push((0..d).map(|r| f64::from(a[r * m + j]) * half).collect());
         }
-        columns.extend(moves.iter().cloned());
         columns
     }
 
-    /// The same after the memory has settled.
+    /// The same after the memory has settled, with a root that goes straight on.
     fn settled(&self) -> Option<Vec<Vec<f64>>> {
         let (d, order) = (self.cloth_dims, self.order);
-        let mut moves = Vec::new();
+        let mut columns = self.responses(&self.a, &self.bias);
         if self.kind == ModelKind::C {
-            // Straight on along each axis: every displacement is relative to the oldest frame.
-            let limits =
-                [self.inputs.max_horizontal_m, self.inputs.max_vertical_m, self.inputs.max_horizontal_m];
-            for (axis, limit) in limits.into_iter().enumerate() {
+            // Only one horizontal direction at a time; every displacement is relative to the oldest frame.
+            for (axis, limit) in [(0, self.inputs.max_horizontal_m), (1, self.inputs.max_vertical_m)] {
                 let of = |r: usize| {
-                    let each = self
-                        .c
-                        .iter()
-                        .enumerate()
-                        .map(|(i, c)| f64::from(c[r * 5 + axis]) * (order - i) as f64);
+                    let steps = self.c.iter().enumerate();
+                    let each = steps.map(|(i, c)| f64::from(c[r * 5 + axis]) * (order - i) as f64);
                     each.sum::<f64>() * f64::from(limit)
                 };
-                moves.push((0..d).map(of).collect());
+                columns.push((0..d).map(of).collect());
             }
-            // Only one horizontal direction at a time.
-            moves.truncate(2);
         }
-        let mut columns = self.responses(&self.a, &self.bias, &moves);
         let mut matrix = vec![0.0f64; d * d];
         for r in 0..d {
             for c in 0..d {

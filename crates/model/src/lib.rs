@@ -17,6 +17,7 @@ mod correction;
 mod error;
 mod limb;
 mod model;
+mod reach;
 mod read;
 mod root;
 mod shield;

@@ -127,7 +127,7 @@ impl Model {
             file.fault("rates and deviations of the inputs must be finite and not negative".into());
         }
         if file.sound()
-            && let Err(what) = model.verify_certificate()
+            && let Err(what) = model.verify_certificate().and_then(|()| model.verify_travel())
         {
             file.fault(what.to_string());
         }

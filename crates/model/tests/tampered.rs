@@ -65,6 +65,41 @@ fn a_large_number_anywhere_is_not_covered() {
     std::fs::remove_dir_all(&dir).unwrap();
 }
 
+/// The bound is computed anew, so what is stated cannot be less than what inputs reach, by little or by much.
+#[test]
+fn a_bound_that_inputs_pass_is_not_believed() {
+    let dir = folder("reach");
+    let stated = |scale: f32| {
+        let mut made = model(SMALL, 1);
+        made.certificate.travel_bound_m.iter_mut().for_each(|b| *b *= scale);
+        made
+    };
+    let loads = |model: &Model| written(model, &dir).is_ok();
+    assert!(loads(&stated(1.0)));
+    let (mut least, mut most) = (0.0, 1.0);
+    for _ in 0..20 {
+        let middle = 0.5 * (least + most);
+        if loads(&stated(middle)) { most = middle } else { least = middle }
+    }
+    assert!(most > 0.005, "the test's own premise: {most}");
+    // With the least bound that loads, any part that grows is too much.
+    let grown: [(&str, fn(&mut Model)); 5] = [
+        ("a", |m| m.a.iter_mut().for_each(|v| *v *= 1.05)),
+        ("b", |m| m.b[0].iter_mut().for_each(|v| *v *= 1.2)),
+        ("c", |m| m.c[1].iter_mut().for_each(|v| *v *= 1.5)),
+        ("cloth_basis", |m| m.cloth_basis.iter_mut().for_each(|v| *v *= 1.02)),
+        ("body_max", |m| m.inputs.body_max.iter_mut().for_each(|v| *v *= 1.05)),
+    ];
+    for (what, change) in grown {
+        let mut changed = stated(most);
+        assert!(loads(&changed), "as it was");
+        change(&mut changed);
+        let refused = written(&changed, &dir).expect_err(what);
+        assert!(refused.contains("vertex") && refused.contains("cm"), "{what}: {refused}");
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
 #[test]
 fn a_single_changed_bit_of_any_array_is_noticed() {
     let dir = folder("bits");

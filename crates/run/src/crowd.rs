@@ -338,9 +338,7 @@ impl Crowd {
     pub fn set_viewer(&mut self, viewer: Option<(DVec3, f32)>) -> Result<()> {
         if let Some((at, mm_per_metre)) = viewer {
             in_range("mm per metre", mm_per_metre)?;
-            if !at.is_finite() {
-                return Err(Error::NotFinite { what: "the viewer's position".into() });
-            }
+            pose::check_place("the viewer", at)?;
         }
         self.view.viewer = viewer.map(|(at, mm)| (at, mm / 1000.0));
         Ok(())
@@ -349,9 +347,7 @@ impl Crowd {
     /// What vertices are relative to, in the world: in large worlds the camera, so that `f32` has millimetres to
     /// spare. The world's origin at first.
     pub fn set_origin(&mut self, origin: DVec3) -> Result<()> {
-        if !origin.is_finite() {
-            return Err(Error::NotFinite { what: "the origin".into() });
-        }
+        pose::check_place("the origin", origin)?;
         self.view.origin = origin;
         Ok(())
     }

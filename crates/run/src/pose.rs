@@ -89,21 +89,29 @@ pub(crate) fn check(bones: &[Affine3A], joints: usize, actor: &Actor) -> Result<
     Ok(())
 }
 
-/// Refuses bones that are not finite or for another number of joints: all that tiers ask for that take any matrix.
+/// Refuses bones that are not finite, too far away or for another number of joints: all that tiers ask for that take any matrix.
 pub(crate) fn check_finite(bones: &[Affine3A], joints: usize) -> Result<()> {
     if bones.len() != joints {
         return Err(Error::Joints { given: bones.len(), expected: joints });
     }
-    match bones.iter().position(|bone| !bone.is_finite()) {
-        Some(joint) => Err(Error::NotFinite { what: format!("bone {joint}") }),
-        None => Ok(()),
+    for (joint, bone) in bones.iter().enumerate() {
+        let what = || format!("bone {joint}");
+        if !bone.is_finite() {
+            return Err(Error::NotFinite { what: what() });
+        }
+        if bone.translation.abs().max_element() > FARTHEST_M {
+            return Err(Error::TooFar { what: what() });
+        }
     }
+    Ok(())
 }
 
 /// Refuses a root frame that is not finite or too far away.
 pub(crate) fn check_root(root: &RootFrame) -> Result<()> {
     if root.position.is_finite() && root.heading.is_finite() {
-        match root.position.abs().max_element() <= f64::from(FARTHEST_M) {
+        let farthest = f64::from(FARTHEST_M);
+        // A heading of a million radians has lost its digits as well.
+        match root.position.abs().max_element() <= farthest && root.heading.abs() <= farthest {
             true => Ok(()),
             false => Err(Error::TooFar { what: "the root".into() }),
         }
@@ -117,9 +125,22 @@ pub(crate) fn check_coefficients(x: &[f32], expected: usize) -> Result<()> {
     if x.len() != expected {
         return Err(Error::Coefficients { given: x.len(), expected });
     }
-    if x.iter().all(|v| v.is_finite()) {
-        Ok(())
-    } else {
-        Err(Error::NotFinite { what: "a body coefficient".into() })
+    if !x.iter().all(|v| v.is_finite()) {
+        return Err(Error::NotFinite { what: "a body coefficient".into() });
+    }
+    match x.iter().all(|v| v.abs() <= FARTHEST_M) {
+        true => Ok(()),
+        false => Err(Error::TooFar { what: "a body coefficient".into() }),
+    }
+}
+
+/// Refuses a place that is not finite or too far away.
+pub(crate) fn check_place(what: &str, place: DVec3) -> Result<()> {
+    if !place.is_finite() {
+        return Err(Error::NotFinite { what: what.into() });
+    }
+    match place.abs().max_element() <= f64::from(FARTHEST_M) {
+        true => Ok(()),
+        false => Err(Error::TooFar { what: what.into() }),
     }
 }

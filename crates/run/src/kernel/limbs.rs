@@ -5,11 +5,14 @@
 //! keeps its bits, so which instances share lanes changes nothing.
 
 use super::fuse::Fuse;
+use super::normals::inverse_sqrt;
 use glam::Vec3;
 use toile_model::{ALONG, AROUND, Limb, Shield};
 
 /// Numbers of a posed limb: its middle, its line, across and to the side.
 const NUMBERS: usize = 12;
+/// The sign of a number.
+const SIGN: u32 = 1 << 31;
 /// Over this share of half a limb from its ends it fades, so that nothing jumps where a vertex slides over them.
 const FADE: f32 = 0.12;
 /// How far outside of limbs vertices are kept, m: between them edges cut the round of a thigh.
@@ -32,7 +35,8 @@ struct Shape {
     along: Vec3,
     across: Vec3,
     side: Vec3,
-    radius: [[f32; AROUND]; ALONG],
+    /// Polynomials along the line, one for each term around it.
+    radius: [[f32; ALONG]; AROUND],
     /// Nothing farther from the line is within the limb.
     reach_sq: f32,
     margin_m: f32,
@@ -50,7 +54,7 @@ impl Limbs {
                 along: limb.half / limb.half.length_squared(),
                 across: limb.across,
                 side: limb.side(),
-                radius: limb.radius,
+                radius: std::array::from_fn(|k| std::array::from_fn(|i| limb.radius[i][k])),
                 reach_sq: reach * reach,
                 margin_m,
             }
@@ -114,23 +118,29 @@ impl Limbs {
             let mut near = [0u32; W];
             for n in 0..W {
                 let rho_sq = F::fma(across[n], across[n], side[n] * side[n]);
-                near[n] = u32::from(place[n].abs() < 1.0) & u32::from(rho_sq < shape.reach_sq);
+                // By the signs: comparisons would be gathered lane by lane.
+                near[n] = (place[n].abs() - 1.0).to_bits() & (rho_sq - shape.reach_sq).to_bits() & SIGN;
             }
             if near.iter().fold(0, |any, n| any | n) == 0 {
                 continue;
             }
-            let (bone, outward) = self.outward[v];
-            let bone: &[[f32; W]; 12] = bones[bone as usize..].first_chunk().expect("bones are whole");
-            let mut out = [[0.0f32; W]; 3];
-            for axis in 0..3 {
-                for n in 0..W {
-                    let z = bone[6 + axis][n] * outward.z;
-                    let yz = F::fma(bone[3 + axis][n], outward.y, z);
-                    out[axis][n] = F::fma(bone[axis][n], outward.x, yz);
+            let out = || {
+                let (bone, outward) = self.outward[v];
+                let bone: &[[f32; W]; 12] = bones[bone as usize..].first_chunk().expect("bones are whole");
+                let mut out = [[0.0f32; W]; 3];
+                for axis in 0..3 {
+                    for n in 0..W {
+                        let z = bone[6 + axis][n] * outward.z;
+                        let yz = F::fma(bone[3 + axis][n], outward.y, z);
+                        out[axis][n] = F::fma(bone[axis][n], outward.x, yz);
+                    }
                 }
-            }
-            let out = [dot::<F, W>(&out, limb, 6), dot::<F, W>(&out, limb, 9)];
-            let [by_across, by_side] = shape.out_of::<F, W>(&place, [&across, &side], &out, &near);
+                [dot::<F, W>(&out, limb, 6), dot::<F, W>(&out, limb, 9)]
+            };
+            let Some([by_across, by_side]) = shape.out_of::<F, W>(&place, [&across, &side], out, &near)
+            else {
+                continue;
+            };
             for axis in 0..3 {
                 for n in 0..W {
                     let moved = F::fma(limb[6 + axis][n], by_across[n], limb[9 + axis][n] * by_side[n]);
@@ -146,7 +156,7 @@ impl Limbs {
 }
 
 impl Shape {
-    /// By how much a vertex at a place along the line is to be moved across and to the side. It goes straight away from
+    /// By how much a vertex at a place along the line is to be moved across and to the side, where any lane is. It goes straight away from
     /// the line where it is hardly inside; the deeper it is, the more towards the side that is out of the body for it:
     /// the front of a skirt comes out in front of a thigh that has passed through it.
     #[inline(always)]
@@ -154,31 +164,33 @@ impl Shape {
         &self,
         place: &[f32; W],
         [x, y]: [&[f32; W]; 2],
-        [out_x, out_y]: &[[f32; W]; 2],
+        out: impl Fn() -> [[f32; W]; 2],
         near: &[u32; W],
-    ) -> [[f32; W]; 2] {
+    ) -> Option<[[f32; W]; 2]> {
         // The terms around the limb at this place.
-        let mut terms = self.radius[ALONG - 1].map(|r| [r; W]);
-        for row in self.radius[..ALONG - 1].iter().rev() {
-            for k in 0..AROUND {
-                for n in 0..W {
-                    terms[k][n] = F::fma(terms[k][n], place[n], row[k]);
-                }
-            }
-        }
+        let terms = [0, 1, 2, 3, 4, 5, 6].map(|k| polynomial::<F, W>(&self.radius[k], place));
         let (mut rho, mut cos, mut sin) = ([0.0f32; W], [0.0f32; W], [0.0f32; W]);
         for n in 0..W {
-            rho[n] = F::fma(x[n], x[n], F::fma(y[n], y[n], 1e-12)).sqrt();
-            let per = 1.0 / rho[n];
-            (cos[n], sin[n]) = (x[n] * per, y[n] * per);
+            let rho_sq = F::fma(x[n], x[n], F::fma(y[n], y[n], 1e-12));
+            let per = inverse_sqrt::<F>(rho_sq);
+            (rho[n], cos[n], sin[n]) = (rho_sq * per, x[n] * per, y[n] * per);
         }
         let radius = self.radius_at::<F, W>(&terms, &cos, &sin);
-        let (mut missing, mut toward) = ([0.0f32; W], [[0.0f32; W]; 2]);
+        let (mut missing, mut inside) = ([0.0f32; W], [0u32; W]);
         for n in 0..W {
-            let short = radius[n] - rho[n];
-            missing[n] = if (short > 0.0) & (near[n] != 0) { short } else { 0.0 };
+            // Its sign and that of being near.
+            inside[n] = (rho[n] - radius[n]).to_bits() & near[n];
+        }
+        if inside.iter().fold(0, |any, n| any | n) == 0 {
+            return None;
+        }
+        for n in 0..W {
+            missing[n] = if inside[n] != 0 { radius[n] - rho[n] } else { 0.0 };
+        }
+        let ([out_x, out_y], mut toward) = (out(), [[0.0f32; W]; 2]);
+        for n in 0..W {
             let (to_x, to_y) = (F::fma(out_x[n], missing[n], x[n]), F::fma(out_y[n], missing[n], y[n]));
-            let per = 1.0 / F::fma(to_x, to_x, F::fma(to_y, to_y, 1e-12)).sqrt();
+            let per = inverse_sqrt::<F>(F::fma(to_x, to_x, F::fma(to_y, to_y, 1e-12)));
             (toward[0][n], toward[1][n]) = (to_x * per, to_y * per);
         }
         let radius = self.radius_at::<F, W>(&terms, &toward[0], &toward[1]);
@@ -191,7 +203,7 @@ impl Shape {
             by[0][n] = F::fma(toward[0][n], at, -x[n]) * fade;
             by[1][n] = F::fma(toward[1][n], at, -y[n]) * fade;
         }
-        by
+        Some(by)
     }
 
     /// The radius, with the margin, in a unit direction.
@@ -226,6 +238,18 @@ fn reach_m(limb: &Limb) -> f32 {
     }
     // Between the places looked at it is hardly larger.
     1.05 * most
+}
+
+/// A polynomial at the place of every lane.
+#[inline(always)]
+fn polynomial<F: Fuse, const W: usize>(coefficients: &[f32; ALONG], at: &[f32; W]) -> [f32; W] {
+    let mut sum = [coefficients[ALONG - 1]; W];
+    for i in (0..ALONG - 1).rev() {
+        for n in 0..W {
+            sum[n] = F::fma(sum[n], at[n], coefficients[i]);
+        }
+    }
+    sum
 }
 
 #[inline(always)]

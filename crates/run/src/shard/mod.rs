@@ -261,8 +261,11 @@ impl Shard {
         let [root, left, right] = hips.points(bones).map(|p| actor.rotation * p);
         let mut tracker = self.slots[i].tracker;
         let (heading, _) = tracker.follow(left - right);
+        let root = RootFrame { position: actor.position + root.as_dvec3(), heading };
+        // What is refused leaves nothing behind.
+        pose::check_root(&root)?;
         self.slots[i].tracker = tracker;
-        Ok(RootFrame { position: actor.position + root.as_dvec3(), heading })
+        Ok(root)
     }
 
     /// The coefficients shown.

@@ -115,6 +115,15 @@ pub fn model(size: Size, seed: u64) -> Model {
     }
 }
 
+/// The same noise as each of the published kinds.
+pub fn published(size: Size, seed: u64, kind: ModelKind) -> Model {
+    let mut made = model(if kind == ModelKind::A { Size { order: 0, ..size } } else { size }, seed);
+    if kind != ModelKind::C {
+        made.c.clear();
+    }
+    Model { kind, ..made }
+}
+
 /// The bones of wearer `who` at a time, relative to its actor: every joint sways about its own axis.
 pub fn bones(size: Size, who: usize, secs: f32) -> Vec<Affine3A> {
     (0..size.joints)
@@ -196,11 +205,11 @@ fn correcting(size: Size, seed: u64, [centres, drives]: [usize; 2]) -> Model {
             .map(|i| (model.cloth_mean[i * n / points] * Vec3::new(1.0, 0.0, 1.0)).normalize())
             .collect(),
         skin: Skin::from_rows((0..points).map(weights)).unwrap(),
-        // As on a dress: the upper two thirds lie on skin, four points each.
+        // As on a dress: the upper two thirds lie on skin, three points each.
         near: (0..n)
             .map(|v| {
                 let own =
-                    |k: usize| if 3 * v < 2 * n && k < 4 { (v * points / n + k) % points } else { points };
+                    |k: usize| if 3 * v < 2 * n && k < 3 { (v * points / n + k) % points } else { points };
                 [0, 1, 2, 3, 4, 5].map(|k| own(k) as u32)
             })
             .collect(),
