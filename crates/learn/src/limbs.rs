@@ -24,7 +24,7 @@ struct Draft {
     skin: Vec<(usize, f32)>,
 }
 
-/// All limbs of a body, fitted to its skin in the poses that `each_pose` gives.
+/// All limbs of a body, fitted to its skin in the given poses.
 pub(crate) fn limbs(body: &Body, poses: &[Vec<Affine3A>]) -> Vec<Limb> {
     let mut drafts = drafts(body);
     let mut fits: Vec<Fit> = drafts.iter().map(|_| Fit::new()).collect();
@@ -132,5 +132,35 @@ impl Fit {
         let rough = ((square_sum - explained).max(0.0) / weight).sqrt();
         let is_tube = rough <= ROUGH * sum / weight;
         is_tube.then(|| std::array::from_fn(|i| std::array::from_fn(|k| solved[(i * AROUND + k, 0)] as f32)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toile_assets::builtin;
+
+    #[test]
+    fn thighs_and_arms_are_tubes_and_a_trunk_is_none() {
+        let body = builtin::body("mannequin:female").unwrap();
+        let bind = vec![Affine3A::IDENTITY; body.skeleton.len()];
+        let limbs = limbs(&body, &[bind]);
+        let name = |l: &Limb| body.skeleton.joints[l.joint as usize].name.as_str();
+        for wanted in ["l_hip", "r_hip", "l_knee", "r_knee", "l_shoulder", "r_elbow"] {
+            assert!(limbs.iter().any(|l| name(l) == wanted), "no {wanted}");
+        }
+        assert!(!limbs.iter().any(|l| ["humanoid_root", "vl5", "vt6"].contains(&name(l))));
+        // Skin that follows the thigh alone lies where the tube says.
+        let thigh = limbs.iter().find(|l| name(l) == "l_hip").unwrap();
+        let mut worst = 0.0f32;
+        for (v, p) in body.mesh.positions.iter().enumerate() {
+            let alone = body.skin.row(v).any(|(j, w)| u32::from(j) == thigh.joint && w > 0.95);
+            let [along, x, y] = thigh.place(*p);
+            if alone && along.abs() < 0.8 {
+                let rho = x.hypot(y);
+                worst = worst.max((rho - thigh.radius(along, [x / rho, y / rho])).abs());
+            }
+        }
+        assert!(worst > 0.0 && worst < 0.008, "off by {worst} m");
     }
 }

@@ -52,8 +52,17 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
     let mut outside = vec![0.0f32; attachment.rest.len()];
     let normals = vertex_normals(&attachment.rest, triangles);
     let mut tree = TriangleTree::new(&mesh.positions, &mesh.triangles);
-    let meet_m: Vec<f32> =
-        limbs.iter().map(|limb| MEET_M[usize::from(is_within(limb, &attachment.rest))]).collect();
+    // Below a thigh that is within a skirt, a foot may come up into it.
+    let joints = &body.skeleton.joints;
+    let within: Vec<u32> =
+        limbs.iter().filter(|limb| is_within(limb, &attachment.rest)).map(|limb| limb.joint).collect();
+    let meet_m: Vec<f32> = limbs
+        .iter()
+        .map(|limb| {
+            let mut up = std::iter::successors(Some(limb.joint as usize), |j| joints[*j].parent);
+            MEET_M[usize::from(up.any(|j| within.contains(&(j as u32))))]
+        })
+        .collect();
     for (i, (bones, cloth)) in seen.iter().enumerate() {
         tree.refit(&body.skinned_positions(bones));
         for (v, (p, scores)) in cloth.iter().zip(&mut scores).enumerate() {
@@ -79,7 +88,7 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
                 let held = along.clamp(-1.0, 1.0);
                 let beside = rho - limb.radius(held, [x * per, y * per]);
                 let beyond = (along - held).abs() * limb.half.length();
-                *meets |= u32::from(beside < meet_m[k] && beyond < MEET_M[0]) << k;
+                *meets |= u32::from(beside < meet_m[k] && beyond < meet_m[k]) << k;
             }
         }
     }

@@ -158,7 +158,7 @@ impl Model {
             stretch.iter_mut().zip(&now).for_each(|(sum, now)| *sum += now);
             recent.insert(0, now);
             recent.truncate(order.max(1));
-            if lag < SINGLE || (lag + 1 - SINGLE) % HELD == 0 {
+            if lag < SINGLE || (lag + 1 - SINGLE).is_multiple_of(HELD) {
                 stretches.push(stretch.iter().map(|v| *v as f32).collect());
                 stretch.fill(0.0);
             }

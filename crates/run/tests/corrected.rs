@@ -167,7 +167,7 @@ fn what_a_dress_costs_beside_the_published_model() {
         synthetic::cheap(told, 1),
         bare(synthetic::cheap(told, 1)),
     ];
-    for &isa in Isa::available().iter().filter(|isa| **isa != Isa::Portable) {
+    for isa in Isa::available().iter().copied().filter(|isa| *isa != Isa::Portable).chain([Isa::Unfused]) {
         let mut crowds = models.clone().map(|model| {
             let mut crowd = Crowd::new(CrowdSettings::default().with(|s| s.isa = isa));
             let id = crowd.add_model(Arc::new(model), 512).unwrap();

@@ -58,10 +58,18 @@ impl Guard {
     ) {
         let (points, limbs) = posed.split_at(NUMBERS * self.points.len());
         let from = *point;
-        let touched = self.limbs.clear::<F, W>(v, limbs, bones, point);
         let (near, count) = &self.near[v];
-        if *count > 0 {
+        let mut touched = false;
+        for pass in 0..2 {
+            touched |= self.limbs.clear::<F, W>(v, limbs, bones, point);
+            // Out of the trunk may be into a thigh beside it: what met a limb once is looked at again.
+            if *count == 0 || pass > 0 {
+                break;
+            }
             self.off_the_skin::<F, W>(&near[..*count as usize], points.as_chunks::<NUMBERS>().0, point);
+            if !touched {
+                break;
+            }
         }
         if touched {
             self.hold::<F, W>(&from, point);
