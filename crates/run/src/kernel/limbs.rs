@@ -91,6 +91,27 @@ impl Limbs {
         }
     }
 
+    /// Which way is out of the body for a vertex: across a posed limb and to its side.
+    #[inline(always)]
+    fn outward_at<F: Fuse, const W: usize>(
+        &self,
+        v: usize,
+        bones: &[[f32; W]],
+        limb: &[[f32; W]; NUMBERS],
+    ) -> [[f32; W]; 2] {
+        let (bone, outward) = self.outward[v];
+        let bone: &[[f32; W]; 12] = bones[bone as usize..].first_chunk().expect("bones are whole");
+        let mut out = [[0.0f32; W]; 3];
+        for axis in 0..3 {
+            for n in 0..W {
+                let z = bone[6 + axis][n] * outward.z;
+                let yz = F::fma(bone[3 + axis][n], outward.y, z);
+                out[axis][n] = F::fma(bone[axis][n], outward.x, yz);
+            }
+        }
+        [dot::<F, W>(&out, limb, 6), dot::<F, W>(&out, limb, 9)]
+    }
+
     /// Moves a vertex out of all limbs that it can meet; whether any lane was near enough to be moved.
     #[inline(always)]
     pub fn clear<F: Fuse, const W: usize>(
@@ -124,23 +145,9 @@ impl Limbs {
             if near.iter().fold(0, |any, n| any | n) == 0 {
                 continue;
             }
-            let out = || {
-                let (bone, outward) = self.outward[v];
-                let bone: &[[f32; W]; 12] = bones[bone as usize..].first_chunk().expect("bones are whole");
-                let mut out = [[0.0f32; W]; 3];
-                for axis in 0..3 {
-                    for n in 0..W {
-                        let z = bone[6 + axis][n] * outward.z;
-                        let yz = F::fma(bone[3 + axis][n], outward.y, z);
-                        out[axis][n] = F::fma(bone[axis][n], outward.x, yz);
-                    }
-                }
-                [dot::<F, W>(&out, limb, 6), dot::<F, W>(&out, limb, 9)]
-            };
-            let Some([by_across, by_side]) = shape.out_of::<F, W>(&place, [&across, &side], out, &near)
-            else {
-                continue;
-            };
+            let Some(inside) = shape.inside::<F, W>(&place, [&across, &side], &near) else { continue };
+            let out = self.outward_at::<F, W>(v, bones, limb);
+            let [by_across, by_side] = shape.out_of::<F, W>(&inside, &place, [&across, &side], &out);
             for axis in 0..3 {
                 for n in 0..W {
                     let moved = F::fma(limb[6 + axis][n], by_across[n], limb[9 + axis][n] * by_side[n]);
@@ -155,20 +162,29 @@ impl Limbs {
     }
 }
 
+/// Vertices that are within a limb, in every lane.
+struct Inside<const W: usize> {
+    /// Terms around the limb at their place along it.
+    terms: [[f32; W]; AROUND],
+    /// Distances from its line, and what they are short of the radius.
+    rho: [f32; W],
+    missing: [f32; W],
+}
+
 impl Shape {
-    /// By how much a vertex at a place along the line is to be moved across and to the side, where any lane is. It goes straight away from
-    /// the line where it is hardly inside; the deeper it is, the more towards the side that is out of the body for it:
-    /// the front of a skirt comes out in front of a thigh that has passed through it.
+    /// How far within the limb vertices are; `None` where no lane is.
     #[inline(always)]
-    fn out_of<F: Fuse, const W: usize>(
+    fn inside<F: Fuse, const W: usize>(
         &self,
         place: &[f32; W],
         [x, y]: [&[f32; W]; 2],
-        out: impl Fn() -> [[f32; W]; 2],
         near: &[u32; W],
-    ) -> Option<[[f32; W]; 2]> {
+    ) -> Option<Inside<W>> {
         // The terms around the limb at this place.
-        let terms = [0, 1, 2, 3, 4, 5, 6].map(|k| polynomial::<F, W>(&self.radius[k], place));
+        let mut terms = [[0.0f32; W]; AROUND];
+        for k in 0..AROUND {
+            terms[k] = polynomial::<F, W>(&self.radius[k], place);
+        }
         let (mut rho, mut cos, mut sin) = ([0.0f32; W], [0.0f32; W], [0.0f32; W]);
         for n in 0..W {
             let rho_sq = F::fma(x[n], x[n], F::fma(y[n], y[n], 1e-12));
@@ -176,24 +192,37 @@ impl Shape {
             (rho[n], cos[n], sin[n]) = (rho_sq * per, x[n] * per, y[n] * per);
         }
         let radius = self.radius_at::<F, W>(&terms, &cos, &sin);
-        let (mut missing, mut inside) = ([0.0f32; W], [0u32; W]);
+        let (mut missing, mut inside, mut any) = ([0.0f32; W], [0u32; W], 0u32);
         for n in 0..W {
             // Its sign and that of being near.
             inside[n] = (rho[n] - radius[n]).to_bits() & near[n];
-        }
-        if inside.iter().fold(0, |any, n| any | n) == 0 {
-            return None;
+            any |= inside[n];
         }
         for n in 0..W {
             missing[n] = if inside[n] != 0 { radius[n] - rho[n] } else { 0.0 };
         }
-        let ([out_x, out_y], mut toward) = (out(), [[0.0f32; W]; 2]);
+        (any != 0).then_some(Inside { terms, rho, missing })
+    }
+
+    /// By how much a vertex is to be moved across and to the side. It goes straight away from the line where it is hardly
+    /// inside; the deeper it is, the more towards the side that is out of the body for it: the front of a skirt comes
+    /// out in front of a thigh that has passed through it.
+    #[inline(always)]
+    fn out_of<F: Fuse, const W: usize>(
+        &self,
+        inside: &Inside<W>,
+        place: &[f32; W],
+        [x, y]: [&[f32; W]; 2],
+        [out_x, out_y]: &[[f32; W]; 2],
+    ) -> [[f32; W]; 2] {
+        let Inside { terms, rho, missing } = inside;
+        let mut toward = [[0.0f32; W]; 2];
         for n in 0..W {
             let (to_x, to_y) = (F::fma(out_x[n], missing[n], x[n]), F::fma(out_y[n], missing[n], y[n]));
             let per = inverse_sqrt::<F>(F::fma(to_x, to_x, F::fma(to_y, to_y, 1e-12)));
             (toward[0][n], toward[1][n]) = (to_x * per, to_y * per);
         }
-        let radius = self.radius_at::<F, W>(&terms, &toward[0], &toward[1]);
+        let radius = self.radius_at::<F, W>(terms, &toward[0], &toward[1]);
         let mut by = [[0.0f32; W]; 2];
         for n in 0..W {
             let at = if radius[n] > rho[n] { radius[n] } else { rho[n] };
@@ -203,7 +232,7 @@ impl Shape {
             by[0][n] = F::fma(toward[0][n], at, -x[n]) * fade;
             by[1][n] = F::fma(toward[1][n], at, -y[n]) * fade;
         }
-        Some(by)
+        by
     }
 
     /// The radius, with the margin, in a unit direction.

@@ -127,7 +127,7 @@ impl Guard {
     #[inline(always)]
     fn hold<F: Fuse, const W: usize>(&self, from: &[[f32; W]; 3], point: &mut [[f32; W]; 3]) {
         for n in 0..W {
-            let by = [0, 1, 2].map(|axis| point[axis][n] - from[axis][n]);
+            let by = [point[0][n] - from[0][n], point[1][n] - from[1][n], point[2][n] - from[2][n]];
             let length = F::fma(by[0], by[0], F::fma(by[1], by[1], by[2] * by[2])).sqrt();
             let far = length > self.limit_m;
             let keep = self.limit_m / if far { length } else { 1.0 };
