@@ -17,7 +17,7 @@ const MARGIN_M: f32 = 0.003;
 /// The farthest that a vertex is moved, m: out of the middle of a thigh.
 const LIMIT_M: f32 = 0.15;
 /// Limbs nearer than this in any frame that was looked at can be met, m: beside the garment, and within it.
-const MEET_M: [f32; 2] = [0.1, 0.3];
+const MEET_M: [f32; 2] = [0.04, 0.3];
 /// A limb is within a garment that has vertices in this many of eight directions around it.
 const WITHIN: u32 = 7;
 /// A vertex that follows a limb by this weight lies on it.
