@@ -133,15 +133,7 @@ impl Scene {
         if let Some(t) = mesh.triangles.iter().position(|t| t.iter().any(|&i| i as usize >= n)) {
             return Err(Error::Scene(format!("triangle {t} names a vertex that does not exist")));
         }
-        // A mirrored panel has clockwise corners; stiffness along the threads is the same mirrored back.
-        let rest: Vec<[DVec2; 3]> = rest
-            .iter()
-            .map(|r| {
-                let flip = if (r[1] - r[0]).perp_dot(r[2] - r[0]) < 0.0 { -1.0 } else { 1.0 };
-                r.map(|p| DVec2::new(p.x * flip, p.y))
-            })
-            .collect();
-
+        let rest = unmirrored(rest);
         let topology = mesh.topology();
         let mut edge_of = std::collections::HashMap::new();
         for (e, edge) in topology.edges.iter().enumerate() {
@@ -159,31 +151,13 @@ impl Scene {
             })
             .collect();
 
-        let mut mass = vec![0.0; n];
-        let mut area = vec![0.0; n];
-        let mut membrane = Vec::with_capacity(mesh.triangles.len());
-        for (t, tri) in mesh.triangles.iter().enumerate() {
-            let el = membrane::Element::new(
-                *tri,
-                rest[t],
-                fabric.stretch_weft,
-                fabric.stretch_warp,
-                fabric.shear,
-                fabric.poisson,
-            )
-            .ok_or_else(|| {
-                Error::Scene(format!("triangle {t} has no area at rest; repair the mesh before simulating"))
-            })?;
-            let el = membrane::Element {
-                compression: settings.compression.clamp(1e-3, 1.0),
-                limit: settings.strain_limit.map_or(f64::INFINITY, |l| l.max(0.0)),
-                ..el
-            };
+        let membrane = membrane_elements(mesh, &rest, fabric, settings)?;
+        let (mut mass, mut area) = (vec![0.0; n], vec![0.0; n]);
+        for (tri, el) in mesh.triangles.iter().zip(&membrane) {
             for &i in tri {
                 area[i as usize] += el.area / 3.0;
                 mass[i as usize] += el.area / 3.0 * fabric.density;
             }
-            membrane.push(el);
         }
         if let Some(v) = mass.iter().position(|m| *m <= 0.0) {
             return Err(Error::Scene(format!(
@@ -191,16 +165,7 @@ impl Scene {
             )));
         }
 
-        let mut lengths = vec![(0.0, 0.0); edges.len()];
-        for (t, te) in triangle_edges.iter().enumerate() {
-            for k in 0..3 {
-                let l = &mut lengths[te[k].0 as usize];
-                l.0 += rest[t][k].distance(rest[t][(k + 1) % 3]);
-                l.1 += 1.0;
-            }
-        }
-        let edge_lengths: Vec<f64> = lengths.iter().map(|(sum, count)| sum / count).collect();
-
+        let edge_lengths = edge_lengths(edges.len(), &triangle_edges, &rest);
         let (hinges, bending) =
             bending_elements(mesh, &rest, &topology, &triangle_edges, fabric, settings.bending);
         let samples = samples(&mesh.triangles, &edges, &edge_lengths, &area, &membrane, settings);
@@ -241,6 +206,49 @@ impl Scene {
             .map(|(e, l)| x[e[0] as usize].distance(x[e[1] as usize]) / l - 1.0);
         stretch.fold(0.0, f64::max)
     }
+}
+
+/// A mirrored panel has clockwise corners; stiffness along the threads is the same mirrored back.
+fn unmirrored(rest: &[[DVec2; 3]]) -> Vec<[DVec2; 3]> {
+    let turned = |r: &[DVec2; 3]| {
+        let flip = if (r[1] - r[0]).perp_dot(r[2] - r[0]) < 0.0 { -1.0 } else { 1.0 };
+        r.map(|p| DVec2::new(p.x * flip, p.y))
+    };
+    rest.iter().map(turned).collect()
+}
+
+/// Stretch and shear of every triangle.
+fn membrane_elements(
+    mesh: &Mesh,
+    rest: &[[DVec2; 3]],
+    fabric: &Fabric,
+    settings: &Settings,
+) -> Result<Vec<membrane::Element>> {
+    let element = |(t, tri): (usize, &[u32; 3])| {
+        let (weft, warp) = (fabric.stretch_weft, fabric.stretch_warp);
+        let el = membrane::Element::new(*tri, rest[t], weft, warp, fabric.shear, fabric.poisson).ok_or_else(
+            || Error::Scene(format!("triangle {t} has no area at rest; repair the mesh before simulating")),
+        )?;
+        Ok(membrane::Element {
+            compression: settings.compression.clamp(1e-3, 1.0),
+            limit: settings.strain_limit.map_or(f64::INFINITY, |l| l.max(0.0)),
+            ..el
+        })
+    };
+    mesh.triangles.iter().enumerate().map(element).collect()
+}
+
+/// Flat length of each edge, the mean of its sides.
+fn edge_lengths(edges: usize, triangle_edges: &[[(u32, bool); 3]], rest: &[[DVec2; 3]]) -> Vec<f64> {
+    let mut lengths = vec![(0.0, 0.0); edges];
+    for (t, te) in triangle_edges.iter().enumerate() {
+        for k in 0..3 {
+            let l = &mut lengths[te[k].0 as usize];
+            l.0 += rest[t][k].distance(rest[t][(k + 1) % 3]);
+            l.1 += 1.0;
+        }
+    }
+    lengths.iter().map(|(sum, count)| sum / count).collect()
 }
 
 /// Hinges and the bending stiffness of each triangle, its neighbours unfolded into its own plane: across a seam

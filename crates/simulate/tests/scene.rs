@@ -30,8 +30,9 @@ fn masses_are_area_times_density_and_lengths_those_of_the_flat_cloth() {
     let fabric = cotton();
     let scene = Scene::from_mesh(&mesh, &fabric, &Settings::default()).unwrap();
     let (area, mass) = (scene.area.iter().sum::<f64>(), scene.mass.iter().sum::<f64>());
-    assert!((area - 0.04).abs() < 1e-9, "{area} m²");
-    assert!((mass - 0.04 * fabric.density).abs() < 1e-9, "{mass} kg");
+    // Places are single precision.
+    assert!((area - 0.04).abs() < 1e-8, "{area} m²");
+    assert!((mass - 0.04 * fabric.density).abs() < 1e-8, "{mass} kg");
     // A corner with one triangle, a vertex in the middle with six.
     assert!((scene.area[0] - 0.05 * 0.05 / 6.0).abs() < 1e-9);
     assert!((scene.area[6] - 0.05 * 0.05).abs() < 1e-9);

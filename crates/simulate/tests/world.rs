@@ -4,8 +4,8 @@ use glam::{Affine3A, DAffine3, DQuat, DVec3, Vec3};
 use toile_assets::{Mesh, PinTarget, builtin};
 use toile_simulate::{Scene, Settings, World};
 
-/// A strip of cloth, one end of which is held.
-fn strip() -> World {
+/// A strip of cloth, one end of which is held or not.
+fn strip(held: bool) -> World {
     let positions: Vec<Vec3> =
         (0..16).map(|v| Vec3::new(0.03 * (v % 2) as f32, 1.0, 0.03 * (v / 2) as f32)).collect();
     let triangles = (0..7).flat_map(|k| {
@@ -15,14 +15,14 @@ fn strip() -> World {
     let mesh = Mesh { positions, triangles: triangles.collect(), uvs: vec![] };
     let mut scene =
         Scene::from_mesh(&mesh, &builtin::fabric("cotton").unwrap(), &Settings::default()).unwrap();
-    (scene.pinned[0], scene.pinned[1]) = (true, true);
+    (scene.pinned[0], scene.pinned[1]) = (held, held);
     let x = mesh.positions.iter().map(|p| p.as_dvec3()).collect();
     World::new(scene, x, Settings::default().with(|s| s.wind = DVec3::ZERO)).unwrap()
 }
 
 #[test]
 fn what_is_held_in_space_stays_and_the_rest_falls() {
-    let mut world = strip();
+    let mut world = strip(true);
     let start = world.state.x.clone();
     for _ in 0..30 {
         world.step(&[], 1.0 / 60.0).unwrap();
@@ -35,7 +35,15 @@ fn what_is_held_in_space_stays_and_the_rest_falls() {
 #[test]
 fn a_scene_turned_about_the_vertical_and_moved_goes_the_same_way_there() {
     let m = DAffine3::from_rotation_translation(DQuat::from_rotation_y(0.7), DVec3::new(20.0, -3.0, 7.0));
-    let (mut here, mut there) = (strip(), strip());
+    // Thrown, so that it turns and bends on its way; what is held in space would stay there.
+    let thrown = || {
+        let mut world = strip(false);
+        for (k, v) in world.state.v.iter_mut().enumerate() {
+            *v = DVec3::new(0.3, 0.1 * (k % 3) as f64, 0.05 * k as f64);
+        }
+        world
+    };
+    let (mut here, mut there) = (thrown(), thrown());
     there.transform(&m);
     for _ in 0..12 {
         here.step(&[], 1.0 / 60.0).unwrap();
@@ -43,8 +51,9 @@ fn a_scene_turned_about_the_vertical_and_moved_goes_the_same_way_there() {
     }
     let apart = here.state.x.iter().zip(&there.state.x).map(|(a, b)| m.transform_point3(*a).distance(*b));
     let apart = apart.fold(0.0, f64::max);
-    assert!(apart < 1e-4, "{apart} m apart");
-    assert!(here.state.x[15].y < 0.99, "it has moved");
+    // Every one of 48 substeps ends within a fiftieth of a millimetre of its solution.
+    assert!(apart < 1e-3, "{apart} m apart");
+    assert!(here.state.x[15].distance(DVec3::new(0.03, 1.0, 0.21)) > 0.05, "it has moved");
 }
 
 #[test]
@@ -76,7 +85,7 @@ fn pins_follow_what_they_are_pinned_to() {
 
 #[test]
 fn positions_and_bones_that_do_not_fit_are_refused() {
-    let world = strip();
+    let world = strip(true);
     let mut x = world.state.x.clone();
     x[3].y = f64::NAN;
     let said = World::new(world.scene.clone(), x.clone(), Settings::default()).unwrap_err().to_string();

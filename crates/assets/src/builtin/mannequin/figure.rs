@@ -179,6 +179,81 @@ fn stations(
         .collect()
 }
 
+/// How much wider or narrower than drawn the trunk is at a drawn height; `shoulders` is the scale of their breadth.
+fn torso_scale(sizes: &[f32; GIRTHS], shoulders: f32, y: f32) -> f32 {
+    let &[_, _, bust, natural, waist, hip, ..] = sizes;
+    between(
+        &[
+            (0.80, hip),
+            (0.86, hip),
+            (0.94, 0.3 * hip + 0.7 * waist),
+            (0.98, waist),
+            (1.06, natural),
+            (1.17, bust),
+            (1.22, bust),
+            (1.30, shoulders),
+        ],
+        y,
+    )
+}
+
+/// The same of the leg.
+fn leg_scale(sizes: &[f32; GIRTHS], y: f32) -> f32 {
+    let &[_, _, _, _, _, hip, thigh, calf, ankle, ..] = sizes;
+    let knee = 0.5 * (thigh + calf);
+    between(
+        &[
+            (0.06, 0.5 + 0.5 * ankle),
+            (0.09, ankle),
+            (0.12, ankle),
+            (0.28, calf),
+            (0.34, calf),
+            (0.45, knee),
+            (0.70, thigh),
+            (0.77, thigh),
+            (0.82, hip),
+        ],
+        y,
+    )
+}
+
+/// The same of the arm, by the drawn way along it; it ends in the hand's own size.
+fn arm_scale(sizes: &[f32; GIRTHS], shoulders: f32, hand: f32, t: f32) -> f32 {
+    let &[.., upper_arm, wrist] = sizes;
+    between(
+        &[
+            (-0.02, shoulders),
+            (0.02, shoulders),
+            (0.10, upper_arm),
+            (0.16, upper_arm),
+            (0.30, 0.5 * (upper_arm + wrist)),
+            (0.49, wrist),
+            (0.525, wrist),
+            (0.57, hand),
+        ],
+        t,
+    )
+}
+
+/// Hollows and, where the depth is negative, mounds; `at` places a drawn point.
+fn dents(tall: f32, at: impl Fn(f32, f32, f32) -> Vec3) -> Vec<Dent> {
+    let dent = |c: [f32; 3], reach: [f32; 3], depth: f32| Dent {
+        centre: at(c[0], c[1], c[2]),
+        reach: Vec3::from(reach) * tall,
+        depth: depth * tall,
+    };
+    vec![
+        // Along the spine, between the breasts, between the buttocks, above the collar bone.
+        dent([0.0, 1.130, -0.100], [0.024, 0.170, 0.070], 0.007),
+        dent([0.0, 1.190, 0.085], [0.032, 0.060, 0.060], 0.007),
+        dent([0.0, 0.850, -0.120], [0.024, 0.060, 0.070], 0.011),
+        dent([0.060, 1.350, 0.030], [0.036, 0.016, 0.030], 0.005),
+        // The mound below the belly and the knee cap stand out.
+        dent([0.0, 0.808, 0.075], [0.030, 0.030, 0.040], -0.009),
+        dent([0.095, 0.455, 0.055], [0.030, 0.034, 0.030], -0.004),
+    ]
+}
+
 impl Figure {
     /// The figure on which the tape reads the girths of `p`.
     pub fn fitted(p: &Proportions, joints: &Joints) -> Self {
@@ -227,45 +302,13 @@ impl Figure {
 
     /// The figure with its parts scaled by `sizes`.
     fn new(p: &Proportions, joints: &Joints, sizes: &[f32; GIRTHS]) -> Self {
-        let &[head, neck, bust, natural, waist, hip, thigh, calf, ankle, upper_arm, wrist] = sizes;
+        let &[head, neck, bust, _, _, hip, ..] = sizes;
         let lift = lifted(p);
         let tall = p.stature / DRAWN_HEIGHTS[7];
         let wide = [p.biacromial_breadth / DRAWN_SHOULDERS, p.hip_breadth / DRAWN_HIPS];
         let upright = [Vec3::X, Vec3::Z, Vec3::Y];
         let none = |_: f32| Vec2::ZERO;
 
-        let torso_scale = |y: f32| {
-            between(
-                &[
-                    (0.80, hip),
-                    (0.86, hip),
-                    (0.94, 0.3 * hip + 0.7 * waist),
-                    (0.98, waist),
-                    (1.06, natural),
-                    (1.17, bust),
-                    (1.22, bust),
-                    (1.30, wide[0]),
-                ],
-                y,
-            )
-        };
-        let leg_scale = |y: f32| {
-            let knee = 0.5 * (thigh + calf);
-            between(
-                &[
-                    (0.06, 0.5 + 0.5 * ankle),
-                    (0.09, ankle),
-                    (0.12, ankle),
-                    (0.28, calf),
-                    (0.34, calf),
-                    (0.45, knee),
-                    (0.70, thigh),
-                    (0.77, thigh),
-                    (0.82, hip),
-                ],
-                y,
-            )
-        };
         // The drawn leg's axis follows the joints.
         let leg_axis = |y: f32| {
             let drawn = [(0.070, 0.101), (0.449, 0.095), (0.860, 0.085)];
@@ -286,22 +329,6 @@ impl Figure {
             between(&knots, t)
         };
         let hand = p.hand_length / (DRAWN_ARM[3] - DRAWN_ARM[2]);
-        let arm_scale = |t: f32| {
-            between(
-                &[
-                    (-0.02, wide[0]),
-                    (0.02, wide[0]),
-                    (0.10, upper_arm),
-                    (0.16, upper_arm),
-                    (0.30, 0.5 * (upper_arm + wrist)),
-                    (0.49, wrist),
-                    (0.525, wrist),
-                    (0.57, hand),
-                ],
-                t,
-            )
-        };
-
         let down = (joints.elbow - joints.shoulder).normalize();
         let up = Vec3::Z.cross(down).normalize();
         let in_arm = |t: f32, u: f32, v: f32| {
@@ -311,11 +338,6 @@ impl Figure {
         let foot = p.foot_length / DRAWN_FOOT;
         let at = |x: f32, y: f32, z: f32| Vec3::new(x * tall, lift(y), z * tall);
         let mix = |flat: [f32; 3], full: [f32; 3]| Vec3::from(flat).lerp(Vec3::from(full), p.bust);
-        let dent = |c: [f32; 3], reach: [f32; 3], depth: f32| Dent {
-            centre: at(c[0], c[1], c[2]),
-            reach: Vec3::from(reach) * tall,
-            depth: depth * tall,
-        };
         let skull = |c: Vec3, r: Vec3, pitch: f32| Ellipsoid::new(c, r * Vec3::new(head, tall, head), pitch);
         let level = |low: f32, high: f32| Level { low: lift(low), high: lift(high) };
         let levels = Levels {
@@ -330,7 +352,12 @@ impl Figure {
         };
         Self {
             levels,
-            torso: Sweep::new(Vec3::ZERO, upright, [0.028, 0.03], &stations(TORSO, lift, torso_scale, none)),
+            torso: Sweep::new(
+                Vec3::ZERO,
+                upright,
+                [0.028, 0.03],
+                &stations(TORSO, lift, |y| torso_scale(sizes, wide[0], y), none),
+            ),
             // A flat chest has the pectoral muscles in the breasts' place: wider, higher and shallower.
             breast: Ellipsoid::new(
                 mix([0.076 * bust, lift(1.212), 0.040 * bust], [0.079 * bust, lift(1.190), 0.048 * bust]),
@@ -354,7 +381,12 @@ impl Figure {
             face: skull(at(0.0, 1.502, 0.027), Vec3::new(0.058, 0.078, 0.058), -0.05),
             jaw: skull(at(0.0, 1.458, 0.034), Vec3::new(0.046, 0.036, 0.046), -0.25),
             chin: skull(at(0.0, 1.434, 0.054), Vec3::new(0.026, 0.021, 0.022), 0.0),
-            leg: Sweep::new(Vec3::ZERO, upright, [0.02, 0.03], &stations(LEG, lift, leg_scale, leg_axis)),
+            leg: Sweep::new(
+                Vec3::ZERO,
+                upright,
+                [0.02, 0.03],
+                &stations(LEG, lift, |y| leg_scale(sizes, y), leg_axis),
+            ),
             foot: Sweep::new(
                 joints.ankle.with_y(0.0),
                 [Vec3::Y.cross(foot_axis), Vec3::Y, foot_axis],
@@ -368,22 +400,13 @@ impl Figure {
                 joints.shoulder,
                 [up, Vec3::Z, down],
                 [0.03, 0.0068 * hand],
-                &stations(ARM, along_arm, arm_scale, none),
+                &stations(ARM, along_arm, |t| arm_scale(sizes, wide[0], hand, t), none),
             ),
             thumb: RoundCone {
                 ends: [in_arm(0.545, -0.004, 0.045), in_arm(0.622, -0.024, 0.084)],
                 radii: [0.014 * hand, 0.0095 * hand],
             },
-            dents: vec![
-                // Along the spine, between the breasts, between the buttocks, above the collar bone.
-                dent([0.0, 1.130, -0.100], [0.024, 0.170, 0.070], 0.007),
-                dent([0.0, 1.190, 0.085], [0.032, 0.060, 0.060], 0.007),
-                dent([0.0, 0.850, -0.120], [0.024, 0.060, 0.070], 0.011),
-                dent([0.060, 1.350, 0.030], [0.036, 0.016, 0.030], 0.005),
-                // The mound below the belly and the knee cap stand out.
-                dent([0.0, 0.808, 0.075], [0.030, 0.030, 0.040], -0.009),
-                dent([0.095, 0.455, 0.055], [0.030, 0.034, 0.030], -0.004),
-            ],
+            dents: dents(tall, at),
         }
     }
 
