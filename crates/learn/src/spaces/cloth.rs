@@ -5,8 +5,8 @@
 //! of frames.
 
 use crate::Error;
-use crate::sequence::canonical_cloth;
-use crate::source::TakeSource;
+use crate::takes::sequence::canonical_cloth;
+use crate::takes::source::TakeSource;
 use faer::{Mat, Side};
 use toile_assets::Take;
 
@@ -149,7 +149,7 @@ fn scattered(rows: usize, cols: usize) -> Mat<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::tests::{swaying_takes, tube_body};
+    use crate::models::train::tests::{swaying_takes, tube_body};
 
     #[test]
     fn subspace_iteration_finds_what_a_full_decomposition_finds() {

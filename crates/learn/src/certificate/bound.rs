@@ -6,7 +6,7 @@
 //! `σ = ‖M^K‖_P` the rest of every sum is at most `σ/(1−σ)` of what `P` measured so far.
 
 use crate::Error;
-use crate::response::{Channel, Course, Responses, from_rows, times};
+use crate::certificate::response::{Channel, Course, Responses, from_rows, times};
 use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::Llt;
 use faer::{Accum, Mat, MatRef, Par};

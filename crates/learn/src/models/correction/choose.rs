@@ -1,44 +1,20 @@
 //! Inputs, filters, centres and ridge of a model D, chosen by cross-validation over clips.
 
-use super::bare;
-use super::features::{distances_sq, features, held, root_terms};
 use super::fit::{Block, Readout, Sums};
 use super::gate::{self, GateFit, LeftOut};
-use super::motions::{Motion, Motions};
+use super::motions::Motions;
 use crate::Error;
+use crate::inputs::features::{distances_sq, features, held, hold};
+use crate::inputs::standard::Inputs;
 use faer::{Mat, Side};
 use toile_assets::Correction;
-use toile_run::ROOT_TERMS;
 
-/// Where inputs begin to be held, in standard deviations.
-const HELD_AT: f64 = 3.0;
-/// Standard deviations are at least so much: an entry that is constant in training says nothing when it is not. Entries
-/// of rotation matrices, and their change in a frame.
-const LEAST_STD: [f64; 2] = [0.05, 0.01];
-/// The same of the root's terms: m/s, m/s², rad/s, rad/s² and their products.
-const LEAST_ROOT_STD: [f64; ROOT_TERMS] =
-    [0.1, 0.1, 0.1, 0.5, 0.5, 0.5, 0.1, 0.5, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.1];
 /// Combinations of inputs that are filtered.
 const DRIVES: usize = 32;
 /// Nearness to a pose is held back this many times more than what is linear.
 const NEAR_HELD_BACK: f64 = 11.0;
 const RIDGES: [f64; 5] = [0.003, 0.01, 0.03, 0.1, 0.3];
 const FOLDS: usize = 5;
-
-/// What a model is told of bones.
-pub(crate) struct Inputs {
-    pub joints: Vec<usize>,
-    /// Joint and entry of its matrix.
-    pub entries: Vec<(usize, usize)>,
-    /// Rows of the motions' bones.
-    rows: Vec<usize>,
-    pub mean: Vec<f64>,
-    pub scale: Vec<f64>,
-    /// Of the scaled inputs.
-    pub std: Vec<f64>,
-    /// Their farthest frame, root mean square in standard deviations.
-    pub reach: f64,
-}
 
 /// All that was chosen.
 pub(crate) struct Chosen {
@@ -73,8 +49,8 @@ impl Choosing<'_> {
         // Inputs by what is linear in them.
         let mut best: Option<(Inputs, Correction, Tried)> = None;
         for set in sets {
-            let inputs = self.inputs(set);
-            let c = self.scaled(&inputs);
+            let inputs = Inputs::new(self.motions, self.joints, set);
+            let c = inputs.scaled(self.motions, self.fps);
             let tried = self.try_features(&inputs, &c, |_, held| held.clone())?;
             if best.as_ref().is_none_or(|(_, _, b)| tried.left_out < b.left_out) {
                 best = Some((inputs, c, tried));
@@ -146,63 +122,6 @@ impl Choosing<'_> {
         })
     }
 
-    /// Mean and spread of the entries of some joints' matrices.
-    fn inputs(&self, set: &[usize]) -> Inputs {
-        let at = |joint: usize| self.joints.iter().position(|j| *j == joint).unwrap_or(0);
-        let entries: Vec<(usize, usize)> =
-            set.iter().flat_map(|&j| (0..9).map(move |entry| (j, entry))).collect();
-        let rows: Vec<usize> = entries.iter().map(|&(j, entry)| 9 * at(j) + entry).collect();
-        let (mut sum, mut squares, mut n) = (vec![0.0; rows.len()], vec![0.0; rows.len()], 0.0);
-        for motion in &self.motions.all {
-            for f in motion.lead..motion.bones.ncols() {
-                for (k, &row) in rows.iter().enumerate() {
-                    let v = motion.bones[(row, f)];
-                    (sum[k], squares[k]) = (sum[k] + v, squares[k] + v * v);
-                }
-                n += 1.0;
-            }
-        }
-        let mean: Vec<f64> = sum.iter().map(|s| s / n).collect();
-        let raw: Vec<f64> = squares.iter().zip(&mean).map(|(s, m)| (s / n - m * m).max(0.0).sqrt()).collect();
-        let scale: Vec<f64> = raw.iter().map(|s| 1.0 / (HELD_AT * s.max(LEAST_STD[0]))).collect();
-        let std: Vec<f64> = raw.iter().zip(&scale).map(|(s, scale)| s.max(LEAST_STD[0]) * scale).collect();
-        let mut inputs = Inputs { joints: set.to_vec(), entries, rows, mean, scale, std, reach: 1e-6 };
-        for motion in &self.motions.all {
-            let x = inputs.of(motion);
-            for f in motion.lead..x.ncols() {
-                let sum: f64 = (0..x.nrows()).map(|k| (x[(k, f)] / inputs.std[k]).powi(2)).sum();
-                inputs.reach = inputs.reach.max((sum / x.nrows().max(1) as f64).sqrt());
-            }
-        }
-        inputs
-    }
-
-    /// The scales of changes and root terms.
-    fn scaled(&self, inputs: &Inputs) -> Correction {
-        let m = inputs.rows.len();
-        let (mut rates, mut sum, mut squares) = (vec![0.0; m], [0.0; ROOT_TERMS], [0.0; ROOT_TERMS]);
-        let mut n = 0.0;
-        for motion in &self.motions.all {
-            let x = inputs.of(motion);
-            let terms = root_terms(&motion.roots, self.fps);
-            for f in motion.lead.max(1)..x.ncols() {
-                (0..m).for_each(|k| rates[k] += (x[(k, f)] - x[(k, f - 1)]).powi(2));
-                for k in 0..ROOT_TERMS {
-                    (sum[k], squares[k]) = (sum[k] + terms[f][k], squares[k] + terms[f][k].powi(2));
-                }
-                n += 1.0;
-            }
-        }
-        let n = f64::max(n, 1.0);
-        let rate = |k: usize| (rates[k] / n).sqrt().max(LEAST_STD[1] * inputs.scale[k]);
-        let root = |k: usize| (squares[k] / n - (sum[k] / n).powi(2)).max(0.0).sqrt().max(LEAST_ROOT_STD[k]);
-        bare(
-            (0..m).map(|k| (1.0 / (HELD_AT * rate(k))) as f32).collect(),
-            (0..ROOT_TERMS).map(|k| (sum[k] / n) as f32).collect(),
-            (0..ROOT_TERMS).map(|k| (1.0 / (HELD_AT * root(k))) as f32).collect(),
-        )
-    }
-
     /// The directions in which held inputs vary most.
     fn drives(&self, inputs: &Inputs, c: &Correction) -> Vec<f32> {
         let u = c.held();
@@ -223,7 +142,7 @@ impl Choosing<'_> {
 
     /// Poses that nearness is measured to: half of them at random, the others each as far as possible from all before.
     fn centres(&self, inputs: &Inputs, c: &mut Correction, seed: u64) {
-        let m = inputs.rows.len();
+        let m = inputs.len();
         let total: usize = self.motions.all.iter().map(|s| s.bones.ncols() - s.lead).sum();
         let count = if self.cheap { 48 } else { (total / 16).clamp(48, 512) }.min(total);
         let stride = total.div_ceil(20_000).max(1);
@@ -233,7 +152,7 @@ impl Choosing<'_> {
             let x = inputs.of(motion);
             let mut f = motion.lead + next;
             while f < x.ncols() {
-                poses.push((0..m).map(|k| super::features::hold(x[(k, f)])).collect());
+                poses.push((0..m).map(|k| hold(x[(k, f)])).collect());
                 f += stride;
             }
             next = f - x.ncols();
@@ -322,7 +241,7 @@ impl Choosing<'_> {
         tried: &Tried,
         readout: &mut Readout,
     ) -> Result<Option<GateFit>, Error> {
-        let (d, m) = (readout.bias.len(), inputs.rows.len());
+        let (d, m) = (readout.bias.len(), inputs.len());
         if tried.sums.len() == 1 {
             return Ok(None);
         }
@@ -386,7 +305,7 @@ impl Choosing<'_> {
         let mut own = vec![(f64::INFINITY, None); centres.nrows()];
         for motion in &self.motions.all {
             let x = inputs.of(motion);
-            let held = Mat::from_fn(x.nrows(), x.ncols(), |r, f| super::features::hold(x[(r, f)]));
+            let held = Mat::from_fn(x.nrows(), x.ncols(), |r, f| hold(x[(r, f)]));
             let distances = distances_sq(centres, &held);
             for f in motion.lead..distances.ncols() {
                 for r in 0..own.len() {
@@ -401,22 +320,13 @@ impl Choosing<'_> {
 
     /// What the pose alone tells, for comparison.
     fn order_zero(&self, inputs: &Inputs) -> Result<Readout, Error> {
-        let m = inputs.rows.len();
+        let m = inputs.len();
         let mut sums = Sums::new(m, self.motions.space.basis.ncols());
         for motion in &self.motions.all {
             let x = inputs.of(motion);
             sums.add(&x.subcols(motion.lead, x.ncols() - motion.lead).to_owned(), &motion.y);
         }
         sums.fit(0.03, &[Block { range: 0..m, held_back: 1.0 }])
-    }
-}
-
-impl Inputs {
-    /// Scaled, not held: a column a frame.
-    fn of(&self, motion: &Motion) -> Mat<f64> {
-        Mat::from_fn(self.rows.len(), motion.bones.ncols(), |k, f| {
-            (motion.bones[(self.rows[k], f)] - self.mean[k]) * self.scale[k]
-        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which triangles of the body nobody can see under the garment (§6.2).
 
 use crate::Error;
-use crate::source::TakeSource;
+use crate::takes::source::TakeSource;
 use glam::Vec3;
 use toile_assets::{Body, TriangleTree};
 

@@ -5,8 +5,8 @@
 //! two Cholesky factorisations can check. The travel bound (`bound.rs`) follows from the impulse responses.
 
 use crate::Error;
-use crate::bound::travel_bound;
-use crate::fit::{Fit, Layout};
+use crate::certificate::bound::travel_bound;
+use crate::models::fit::{Fit, Layout};
 use faer::{Mat, Side};
 use toile_assets::{Certificate, Model};
 

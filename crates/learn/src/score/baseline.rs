@@ -1,8 +1,8 @@
 //! What the paper compares with (§4, §5.1): the cloth of the nearest training pose, and of its neighbours on average.
 
+use super::project::{mean_distance_cm, project_body, project_cloth};
 use crate::Error;
-use crate::evaluate::{mean_distance_cm, project_body, project_cloth};
-use crate::source::TakeSource;
+use crate::takes::source::TakeSource;
 use toile_assets::{Model, Take};
 
 /// Mean vertex distances of regressions that keep the whole training set, cm.

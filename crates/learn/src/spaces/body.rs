@@ -6,8 +6,8 @@
 //! `U` the eigenvectors of `Lᵀ cov(b) L`: no body mesh is ever skinned.
 
 use crate::Error;
-use crate::sequence::canonical_bones;
-use crate::source::TakeSource;
+use crate::takes::sequence::canonical_bones;
+use crate::takes::source::TakeSource;
 use faer::{Mat, Side};
 use toile_assets::{Body, Take};
 
@@ -113,7 +113,7 @@ fn root_of_skinning(body: &Body) -> Result<Mat<f64>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::tests::{swaying_takes, tube_body};
+    use crate::models::train::tests::{swaying_takes, tube_body};
 
     #[test]
     fn coefficients_from_bones_equal_projecting_the_skinned_body() {

@@ -7,8 +7,8 @@
 //! step is the least-squares solution.
 
 use crate::Error;
-use crate::fit::{Fit, Layout, Normal};
-use crate::sequence::Sequence;
+use crate::models::fit::{Fit, Layout, Normal};
+use crate::takes::sequence::Sequence;
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatRef, Side};
 use std::collections::VecDeque;

@@ -1,10 +1,10 @@
 //! A model's parts put together, and the inputs it is certified for.
 
 use crate::Settings;
-use crate::body_space::BodySpace;
-use crate::cloth_space::ClothSpace;
-use crate::fit::{Fit, Layout};
-use crate::sequences::Seen;
+use crate::models::fit::{Fit, Layout};
+use crate::spaces::body::BodySpace;
+use crate::spaces::cloth::ClothSpace;
+use crate::takes::sequences::Seen;
 use faer::Mat;
 use toile_assets::{Body, Certificate, InputSet, Model, Take};
 

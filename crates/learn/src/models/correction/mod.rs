@@ -1,30 +1,26 @@
 //! Model D: from takes to a correction on top of skinning.
 //!
-//! Takes are unposed ([`unpose`]) and their displacements projected ([`motions`]); inputs ([`inputs`]), filters and ridge are
-//! chosen by cross-validation over clips, all from the same sums ([`fit`]). Its features ([`features`]) depend on the body
-//! alone, so every fit and every score is one of a free run. What clips left out of the fit show then decides how
-//! far each direction is shrunk and where the gate shuts ([`gate`]).
+//! Takes are unposed and their displacements projected ([`motions`]); inputs, filters and ridge are chosen by
+//! cross-validation over clips, all from the same sums ([`fit`]). Its features depend on the body alone, so every fit
+//! and every score is one of a free run. What clips left out of the fit show then decides how far each direction is shrunk
+//! and where the gate shuts ([`gate`]).
 
 mod choose;
-mod features;
 mod fit;
 mod gate;
-mod inputs;
-mod motions;
-mod unpose;
+pub(crate) mod motions;
 
 pub use gate::GateFit;
-pub(crate) use unpose::unposed;
 
-use crate::mirror::{Mirror, WithMirrored};
-use crate::shield::shield;
-use crate::source::{TakeSource, heads};
-use crate::train::{Training, attachment};
+use crate::models::shield::shield;
+use crate::models::train::{Training, attachment};
+use crate::takes::mirror::{Mirror, WithMirrored};
+use crate::takes::source::{TakeSource, heads};
 use crate::{Error, Settings};
 use choose::Choosing;
 use faer::Mat;
 use motions::Motions;
-use toile_assets::{Body, Certificate, Correction, InputSet, Lineage, Model, ModelKind};
+use toile_assets::{Body, Certificate, InputSet, Lineage, Model, ModelKind};
 
 /// How a model D came about.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +65,7 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
     let mirrored = mirror.is_some();
     let source = WithMirrored { source, mirror };
     let heads = source.heads(heads);
-    let sets = inputs::candidates(body, &attachment);
+    let sets = crate::inputs::joints::candidates(body, &attachment);
     let mut joints: Vec<usize> = sets.concat();
     joints.sort_unstable();
     joints.dedup();
@@ -217,9 +213,4 @@ fn half_axes(motions: &Motions) -> Vec<f32> {
     let tightest =
         [1.0, 0.85, 0.7, 0.55, 0.4, 0.25].map(scaled).into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
     tightest.map_or(Vec::new(), |(_, axes)| axes.iter().map(|a| *a as f32).collect())
-}
-
-/// A correction without filters, centres and readout.
-fn bare(rate_scale: Vec<f32>, root_mean: Vec<f32>, root_scale: Vec<f32>) -> Correction {
-    Correction { rate_scale, root_mean, root_scale, width_sq: 1.0, ..Correction::default() }
 }

@@ -5,10 +5,10 @@
 //! setting allows.
 
 use crate::Error;
-use crate::body_space::BodySpace;
-use crate::cloth_space::ClothSpace;
-use crate::sequence::{Sequence, joined_roots, root_change};
-use crate::source::{Head, TakeSource};
+use crate::spaces::body::BodySpace;
+use crate::spaces::cloth::ClothSpace;
+use crate::takes::sequence::{Sequence, joined_roots, root_change};
+use crate::takes::source::{Head, TakeSource};
 use faer::Mat;
 use std::borrow::Cow;
 use std::cell::RefCell;

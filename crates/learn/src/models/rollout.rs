@@ -1,8 +1,8 @@
 //! Free runs in coefficients: what the shipped code does, in f64 and without vertices, for choosing and refining.
 
-use crate::fit::{Fit, Layout};
-use crate::liveliness::Liveliness;
-use crate::sequence::Sequence;
+use crate::models::fit::{Fit, Layout};
+use crate::score::liveliness::Liveliness;
+use crate::takes::sequence::Sequence;
 use faer::Mat;
 
 /// The model's own course over a sequence, from its order-0 start; column per frame.

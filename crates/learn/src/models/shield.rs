@@ -1,7 +1,7 @@
 //! Which points of the body each vertex of a garment has to be kept outside of.
 
 use crate::Error;
-use crate::source::TakeSource;
+use crate::takes::source::TakeSource;
 use glam::Vec3;
 use toile_assets::{Attachment, Body, NEIGHBOURS, Shield, Skin, TriangleTree};
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::sequences::LEAD;
+use crate::takes::sequences::LEAD;
 use glam::{Affine3A, DVec3, Mat3A, Quat, Vec3};
 use std::sync::Arc;
 use toile_assets::{

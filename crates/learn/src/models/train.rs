@@ -1,16 +1,16 @@
 //! From takes to a model: spaces, fit, refinement, stability, certificate.
 
-use crate::assemble::Parts;
-use crate::body_space::BodySpace;
-use crate::certify::{certify, companion, enforce, spectral_radius};
-use crate::cloth_space::ClothSpace;
-use crate::fit::{Fit, Layout, Normal};
-use crate::hidden::hidden_triangles;
-use crate::mirror::{Mirror, WithMirrored};
-use crate::refine::{Free, Segments, refine};
-use crate::rollout::{FreeScore, score};
-use crate::sequences::{Cut, Seen, Sequences};
-use crate::source::{Head, TakeSource, heads};
+use crate::certificate::certify::{certify, companion, enforce, spectral_radius};
+use crate::models::assemble::Parts;
+use crate::models::fit::{Fit, Layout, Normal};
+use crate::models::hidden::hidden_triangles;
+use crate::models::refine::{Free, Segments, refine};
+use crate::models::rollout::{FreeScore, score};
+use crate::spaces::body::BodySpace;
+use crate::spaces::cloth::ClothSpace;
+use crate::takes::mirror::{Mirror, WithMirrored};
+use crate::takes::sequences::{Cut, Seen, Sequences};
+use crate::takes::source::{Head, TakeSource, heads};
 use crate::{CorrectionReport, Error, Settings};
 use faer::Mat;
 use std::rc::Rc;
@@ -75,7 +75,7 @@ pub fn train<S: TakeSource + ?Sized>(
     settings: &Settings,
 ) -> Result<Training, Error> {
     let mut training = match settings.kind {
-        ModelKind::D => crate::correction::train(body, source, settings)?,
+        ModelKind::D => crate::models::correction::train(body, source, settings)?,
         _ => Prepared::new(body, source, settings)?.train(settings)?,
     };
     if settings.hidden_frames > 0 {

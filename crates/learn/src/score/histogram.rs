@@ -8,11 +8,13 @@ pub(crate) struct Histogram {
     pub max: f64,
 }
 
-impl Histogram {
-    pub fn new() -> Self {
+impl Default for Histogram {
+    fn default() -> Self {
         Self { bins: vec![0; 10_001], count: 0, sum: 0.0, max: 0.0 }
     }
+}
 
+impl Histogram {
     pub fn add(&mut self, metres: f32) {
         let bin = ((metres * 10_000.0) as usize).min(self.bins.len() - 1);
         self.bins[bin] += 1;

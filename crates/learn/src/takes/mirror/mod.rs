@@ -10,7 +10,7 @@ mod joints;
 mod surfaces;
 
 use crate::Error;
-use crate::source::{Head, TakeSource};
+use crate::takes::source::{Head, TakeSource};
 use glam::{Affine3A, Mat3A, Vec3, Vec3A};
 use std::borrow::Cow;
 use toile_assets::{Body, RootFrame, Take};

@@ -1,6 +1,6 @@
 //! The motion model as one ridge regression (eq. 3 to 6).
 
-use crate::sequence::{Sequence, root_change};
+use crate::takes::sequence::{Sequence, root_change};
 use crate::{Error, Settings};
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};

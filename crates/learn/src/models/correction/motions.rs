@@ -1,10 +1,10 @@
 //! Takes as a model D sees them: chosen bones, roots and displacements in the bind pose as coefficients.
 
-use super::unpose::unposed;
 use crate::Error;
-use crate::cloth_space::ClothSpace;
-use crate::sequence::{canonical_bones, joined_roots};
-use crate::source::{Head, TakeSource};
+use crate::spaces::cloth::ClothSpace;
+use crate::spaces::unposed;
+use crate::takes::sequence::{canonical_bones, joined_roots};
+use crate::takes::source::{Head, TakeSource};
 use faer::Mat;
 use glam::{DVec3, Vec3};
 use toile_assets::{Attachment, RootFrame, Take};

@@ -4,8 +4,8 @@
 //! sign of its own coefficient. Running it through the shipped code shows how tight the bound is.
 
 use crate::Error;
-use crate::bound::directions;
-use crate::response::{Channel, Responses};
+use crate::certificate::bound::directions;
+use crate::certificate::response::{Channel, Responses};
 use faer::Mat;
 use glam::DVec3;
 use std::sync::Arc;
@@ -199,7 +199,7 @@ fn column(w: &Mat<f64>, c: usize) -> DVec3 {
 }
 
 fn vector(rows: &Mat<f64>, y: &[f64]) -> DVec3 {
-    let v = crate::response::times(rows.as_ref(), y);
+    let v = crate::certificate::response::times(rows.as_ref(), y);
     DVec3::new(v[0], v[1], v[2])
 }
 

@@ -1,8 +1,8 @@
 //! How well the simulation repeats itself: what two takes of one motion differ by, no model can foretell.
 
-use crate::evaluate::{order_zero, project_body, project_cloth};
-use crate::histogram::Histogram;
-use crate::liveliness::Liveliness;
+use super::project::{order_zero, project_body, project_cloth};
+use crate::score::histogram::Histogram;
+use crate::score::liveliness::Liveliness;
 use crate::settings::Error;
 use toile_assets::{Model, Take};
 
@@ -26,7 +26,7 @@ pub struct Twins {
 /// prediction of the dynamic residual.
 pub fn twins(model: &Model, takes: &[Take], others: &[Take]) -> Result<Twins, Error> {
     let mut lively = Liveliness::default();
-    let (mut all, mut after) = (Histogram::new(), Histogram::new());
+    let (mut all, mut after) = (Histogram::default(), Histogram::default());
     let mut pairs = 0;
     for take in takes {
         let same =
@@ -76,7 +76,7 @@ pub fn twins(model: &Model, takes: &[Take], others: &[Take]) -> Result<Twins, Er
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::train::tests::{quick, swaying_takes, tube_body};
+    use crate::models::train::tests::{quick, swaying_takes, tube_body};
     use crate::{Settings, train};
     use glam::Vec3;
 
