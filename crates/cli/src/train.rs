@@ -3,6 +3,7 @@
 use crate::advise;
 use crate::ask::{self, BadRequest};
 use crate::output::{self, Overwrite};
+use crate::progress;
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -114,7 +115,10 @@ pub fn run(args: &Args) -> Result<()> {
         mirror: !args.no_mirror,
         ..Settings::default()
     };
-    let training = toile_learn::train(&body, &takes, &settings).map_err(bad_takes)?;
+    let bar = progress::bar(100, "learning");
+    let watch = |done: f64| bar.set_position((100.0 * done) as u64);
+    let training = toile_learn::train_watched(&body, &takes, &settings, &watch).map_err(bad_takes)?;
+    bar.finish_and_clear();
     training.model.write(out)?;
     for remark in &training.remarks {
         eprintln!("{remark}");
@@ -242,7 +246,7 @@ fn text(out: &Path, t: &Training) -> String {
     }
     if let Some(c) = &t.correction {
         text.push_str(&format!(
-            "  told of {}\n  clips left out of the fit: {:.2} of skinning ({:.2} to {:.2} over three seeds)",
+            "  told of {}\n  clips left out of the fit: {:.2} of skinning ({:.2} to {:.2} over seeds)",
             c.joints.join(", "),
             c.left_out,
             c.spread[0],

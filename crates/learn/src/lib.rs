@@ -24,7 +24,7 @@ mod takes;
 pub use certificate::worst::{WorstCase, worst_case};
 pub use models::correction::{CorrectionReport, GateFit};
 pub use models::hidden::hidden_triangles;
-pub use models::train::{Lowered, Prepared, Training, Tried, train};
+pub use models::train::{Lowered, Prepared, Training, Tried, train, train_watched};
 pub use score::baseline::{Baselines, baselines};
 pub use score::evaluate::{ClipScore, Evaluation, SettlingSummary, evaluate};
 pub use score::settling::Settling;

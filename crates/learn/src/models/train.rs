@@ -74,8 +74,18 @@ pub fn train<S: TakeSource + ?Sized>(
     source: &S,
     settings: &Settings,
 ) -> Result<Training, Error> {
+    train_watched(body, source, settings, &|_| {})
+}
+
+/// The same, telling now and then what share of the work is done. Only a model D tells: the others are quick.
+pub fn train_watched<S: TakeSource + ?Sized>(
+    body: &Body,
+    source: &S,
+    settings: &Settings,
+    watch: &dyn Fn(f64),
+) -> Result<Training, Error> {
     let mut training = match settings.kind {
-        ModelKind::D => crate::models::correction::train(body, source, settings)?,
+        ModelKind::D => crate::models::correction::train(body, source, settings, watch)?,
         _ => Prepared::new(body, source, settings)?.train(settings)?,
     };
     if settings.hidden_frames > 0 {

@@ -10,10 +10,13 @@ use faer::{Mat, Side};
 use toile_assets::Correction;
 
 /// Combinations of inputs that are filtered.
-const DRIVES: usize = 32;
-/// Nearness to a pose is held back this many times more than what is linear.
-const NEAR_HELD_BACK: f64 = 11.0;
-const RIDGES: [f64; 5] = [0.003, 0.01, 0.03, 0.1, 0.3];
+const DRIVES: usize = 40;
+const CHEAP_DRIVES: usize = 24;
+/// How many times more than what is linear nearness to a pose may be held back: the fewer clips, the more.
+const NEAR_HELD_BACK: [f64; 3] = [11.0, 3.0, 1.0];
+/// How much velocities, in metres a frame, count beside places.
+const RATES_WEIGH: f64 = 10.0;
+const RIDGES: [f64; 6] = [0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
 const FOLDS: usize = 5;
 
 /// All that was chosen.
@@ -35,17 +38,21 @@ pub(crate) struct Choosing<'a> {
     /// Joints of the motions' bones.
     pub joints: &'a [usize],
     pub cheap: bool,
+    /// Told what share is done.
+    pub watch: &'a dyn Fn(f64),
 }
 
 /// Sums by fold, and the best ridge for them.
 struct Tried {
     sums: Vec<Sums>,
     ridge: f64,
+    near: f64,
     left_out: f64,
 }
 
 impl Choosing<'_> {
     pub fn run(&self, sets: &[Vec<usize>]) -> Result<Chosen, Error> {
+        let seeds: &[u64] = if self.cheap { &[] } else { &[2, 3] };
         // Inputs by what is linear in them.
         let mut best: Option<(Inputs, Correction, Tried)> = None;
         for set in sets {
@@ -65,13 +72,12 @@ impl Choosing<'_> {
             let angle = std::f64::consts::TAU * hz / self.fps;
             [(keep * angle.cos()) as f32, (keep * angle.sin()) as f32]
         };
-        let banks: [Vec<[f32; 2]>; 4] = [
-            vec![],
-            vec![[0.8, 0.0]],
-            vec![[0.6, 0.0], [0.85, 0.0], swing(1.1, 0.93)],
-            vec![[0.85, 0.0], swing(0.9, 0.94), swing(1.5, 0.92)],
-        ];
-        let mut spread = [f64::INFINITY, 0.0f64];
+        let mut banks: Vec<Vec<[f32; 2]>> =
+            vec![vec![[0.8, 0.0]], vec![[0.85, 0.0], swing(0.9, 0.94), swing(1.5, 0.92)]];
+        if !self.cheap {
+            banks.push(vec![[0.7, 0.0], [0.92, 0.0], swing(0.8, 0.95), swing(1.2, 0.95), swing(1.8, 0.94)]);
+        }
+        let trials = (banks.len() + seeds.len()) as f64;
         let mut chosen: Option<(Correction, Tried)> = None;
         let centred = |poles: Vec<[f32; 2]>, seed: u64| {
             let mut c = Correction { poles, ..c.clone() };
@@ -81,7 +87,8 @@ impl Choosing<'_> {
             self.centres(&inputs, &mut c, seed);
             c
         };
-        for poles in banks {
+        for (k, poles) in banks.into_iter().enumerate() {
+            (self.watch)((k as f64 + 0.3) / (trials + 0.3));
             let c = centred(poles, 1);
             let tried = self.try_features(&inputs, &c, features)?;
             if chosen.as_ref().is_none_or(|(_, b)| tried.left_out < b.left_out) {
@@ -89,7 +96,9 @@ impl Choosing<'_> {
             }
         }
         let Some((mut c, mut tried)) = chosen else { return Err(Error::Empty("no filters".into())) };
-        for seed in [1, 2, 3] {
+        let mut spread = [tried.left_out; 2];
+        for (k, &seed) in seeds.iter().enumerate() {
+            (self.watch)((trials - (seeds.len() - k) as f64) / trials);
             let other = centred(c.poles.clone(), seed);
             let again = self.try_features(&inputs, &other, features)?;
             spread = [spread[0].min(again.left_out), spread[1].max(again.left_out)];
@@ -97,7 +106,7 @@ impl Choosing<'_> {
                 (c, tried) = (other, again);
             }
         }
-        let blocks = blocks(&c);
+        let blocks = blocks(&c, tried.near);
         let mut sums = tried.sums[0].clone();
         tried.sums[1..].iter().for_each(|s| sums.merge(s));
         let mut readout = sums.fit(tried.ridge, &blocks)?;
@@ -133,7 +142,7 @@ impl Choosing<'_> {
         let covariance = sums.covariance();
         let Ok(eigen) = covariance.self_adjoint_eigen(Side::Lower) else { return Vec::new() };
         let axes = eigen.U();
-        let count = DRIVES.min(u);
+        let count = if self.cheap { CHEAP_DRIVES } else { DRIVES }.min(u);
         (0..count)
             .flat_map(|r| (0..u).map(move |k| (r, k)))
             .map(|(r, k)| axes[(k, u - 1 - r)] as f32)
@@ -209,28 +218,42 @@ impl Choosing<'_> {
             }
             let fold = motion.clip % self.folds();
             sums[fold].add(&features, &motion.y);
+            sums[fold].add_rates(&features, &motion.y, RATES_WEIGH);
             if !motion.mirrored {
                 scored[fold].add(&features, &motion.y);
             }
         }
-        let blocks = if sums[0].features() == c.held() { linear(c) } else { blocks(c) };
         if sums.len() == 1 {
-            return Ok(Tried { sums, ridge: 0.03, left_out: f64::NAN });
+            return Ok(Tried { sums, ridge: 0.03, near: NEAR_HELD_BACK[0], left_out: f64::NAN });
         }
-        let mut best = (f64::INFINITY, RIDGES[2]);
-        for ridge in RIDGES {
+        let only_linear = sums[0].features() == c.held();
+        let rest: Vec<Sums> = (0..sums.len()).map(|fold| others(&sums, fold)).collect();
+        let left_out = |ridge: f64, near: f64| -> Result<f64, Error> {
+            let blocks = if only_linear { linear(c) } else { blocks(c, near) };
             let (mut error, mut size) = (0.0, 0.0);
-            for fold in 0..sums.len() {
-                let readout = others(&sums, fold).fit(ridge, &blocks)?;
-                let (e, s) = scored[fold].error(&readout);
-                (error, size) = (error + e * scored[fold].frames, size + s * scored[fold].frames);
+            for (rest, scored) in rest.iter().zip(&scored) {
+                let (e, s) = scored.error(&rest.fit(ridge, &blocks)?);
+                (error, size) = (error + e * scored.frames, size + s * scored.frames);
             }
-            let left_out = (error / size.max(1e-30)).sqrt();
-            if left_out < best.0 {
-                best = (left_out, ridge);
+            Ok((error / size.max(1e-30)).sqrt())
+        };
+        // A weaker hold on nearness is worth a try only at the ridge that is best, or beside it.
+        let mut best = (f64::INFINITY, 0, NEAR_HELD_BACK[0]);
+        for (k, ridge) in RIDGES.into_iter().enumerate() {
+            let found = left_out(ridge, best.2)?;
+            if found < best.0 {
+                best = (found, k, best.2);
             }
         }
-        Ok(Tried { sums, ridge: best.1, left_out: best.0 })
+        for near in NEAR_HELD_BACK.into_iter().skip(if only_linear { NEAR_HELD_BACK.len() } else { 1 }) {
+            for k in best.1..(best.1 + 2).min(RIDGES.len()) {
+                let found = left_out(RIDGES[k], near)?;
+                if found < best.0 {
+                    best = (found, k, near);
+                }
+            }
+        }
+        Ok(Tried { sums, ridge: RIDGES[best.1], near: best.2, left_out: best.0 })
     }
 
     /// Predicts every clip without having seen it: shrinks the readout's directions by what that shows and fits the gate.
@@ -245,7 +268,7 @@ impl Choosing<'_> {
         if tried.sums.len() == 1 {
             return Ok(None);
         }
-        let blocks = blocks(c);
+        let blocks = blocks(c, tried.near);
         let fits = (0..tried.sums.len())
             .map(|fold| others(&tried.sums, fold).fit(tried.ridge, &blocks))
             .collect::<Result<Vec<_>, _>>()?;
@@ -343,10 +366,10 @@ fn linear(c: &Correction) -> Vec<Block> {
     vec![block(0..m), block(m..2 * m), block(2 * m..c.held())]
 }
 
-fn blocks(c: &Correction) -> Vec<Block> {
+fn blocks(c: &Correction, near: f64) -> Vec<Block> {
     let filtered = c.held() + c.filtered();
     let mut blocks = linear(c);
     blocks.push(Block { range: c.held()..filtered, held_back: 1.0 });
-    blocks.push(Block { range: filtered..c.features(), held_back: NEAR_HELD_BACK });
+    blocks.push(Block { range: filtered..c.features(), held_back: near });
     blocks
 }

@@ -13,6 +13,8 @@ pub(crate) struct Sums {
     feature_sum: Vec<f64>,
     target_sum: Vec<f64>,
     target_sq: f64,
+    /// Of the features' squares, what velocities add.
+    rate_sq: Vec<f64>,
 }
 
 /// `y = weights·features + bias`.
@@ -31,6 +33,7 @@ impl Sums {
             feature_sum: vec![0.0; features],
             target_sum: vec![0.0; targets],
             target_sq: 0.0,
+            rate_sq: vec![0.0; features],
         }
     }
 
@@ -51,6 +54,23 @@ impl Sums {
         self.feature_sum.len()
     }
 
+    /// Adds how frames follow each other: errors of velocities count besides those of places, `weight` times as much. Without
+    /// it a readout is free to be right on average and still swing at the wrong time.
+    pub fn add_rates(&mut self, features: &Mat<f64>, targets: &Mat<f64>, weight: f64) {
+        let rates = |of: &Mat<f64>| {
+            let scale = weight.sqrt();
+            Mat::from_fn(of.nrows(), of.ncols().saturating_sub(1), |r, f| {
+                scale * (of[(r, f + 1)] - of[(r, f)])
+            })
+        };
+        let (features, targets) = (rates(features), rates(targets));
+        self.gram += &features * features.transpose();
+        self.cross += &targets * features.transpose();
+        for f in 0..features.ncols() {
+            self.rate_sq.iter_mut().zip(features.col_as_slice(f)).for_each(|(sum, v)| *sum += v * v);
+        }
+    }
+
     /// Of the features, about their mean.
     pub fn covariance(&self) -> Mat<f64> {
         let n = self.frames.max(1.0);
@@ -67,6 +87,7 @@ impl Sums {
         self.feature_sum.iter_mut().zip(&other.feature_sum).for_each(|(a, b)| *a += b);
         self.target_sum.iter_mut().zip(&other.target_sum).for_each(|(a, b)| *a += b);
         self.target_sq += other.target_sq;
+        self.rate_sq.iter_mut().zip(&other.rate_sq).for_each(|(a, b)| *a += b);
     }
 
     /// Ridge with an unpenalised bias. Every feature is weighed by its own variance, with a floor at a share of its
@@ -75,12 +96,12 @@ impl Sums {
     pub fn fit(&self, ridge: f64, blocks: &[Block]) -> Result<Readout, Error> {
         let (n, f, d) = (self.frames, self.feature_sum.len(), self.target_sum.len());
         let centred = |i: usize, j: usize| self.gram[(i, j)] - self.feature_sum[i] * self.feature_sum[j] / n;
+        let variance = |k: usize| centred(k, k) - self.rate_sq[k];
         let mut penalty = vec![0.0; f];
         for block in blocks {
-            let average =
-                block.range.clone().map(|k| centred(k, k)).sum::<f64>() / block.range.len().max(1) as f64;
+            let average = block.range.clone().map(variance).sum::<f64>() / block.range.len().max(1) as f64;
             for k in block.range.clone() {
-                penalty[k] = ridge * block.held_back * centred(k, k).max(0.05 * average).max(1e-9 * n);
+                penalty[k] = ridge * block.held_back * variance(k).max(0.05 * average).max(1e-9 * n);
             }
         }
         let lhs = Mat::from_fn(f, f, |i, j| centred(i, j) + if i == j { penalty[i] } else { 0.0 });
@@ -136,6 +157,28 @@ impl Readout {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn velocities_decide_between_what_is_as_right_in_places() {
+        // One feature follows the slow part, the other the fast one; a strong ridge lets neither have all of it.
+        let x = Mat::from_fn(2, 300, |k, f| ([0.02, 0.7][k] * f as f64).sin());
+        let y = Mat::from_fn(1, 300, |_, f| x[(0, f)] + x[(1, f)]);
+        let blocks = [Block { range: 0..2, held_back: 1.0 }];
+        let weights = |rates: f64| {
+            let mut sums = Sums::new(2, 1);
+            sums.add(&x, &y);
+            sums.add_rates(&x, &y, rates);
+            // The same penalty for both: what velocities add to the sums is not to be held back for it.
+            let fit = sums.fit(1.0, &blocks).unwrap();
+            fit.weights[(0, 1)] / fit.weights[(0, 0)]
+        };
+        assert!(
+            (weights(0.0) - 1.0).abs() < 0.1 && weights(30.0) > 1.3,
+            "{} {}",
+            weights(0.0),
+            weights(30.0)
+        );
+    }
 
     #[test]
     fn a_linear_law_is_found_and_its_error_counted() {

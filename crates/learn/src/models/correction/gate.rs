@@ -45,9 +45,11 @@ pub struct GateFit {
 
 /// No clip may be worse than skinned cloth by more than this.
 const MOST: f64 = 1.05;
+/// What a clip is over [`MOST`] weighs this many times more than error elsewhere.
+const EXCESS_WEIGHS: f64 = 10.0;
 
-/// The gate with the least error among those that leave no clip over [`MOST`]; where none does, the one whose worst clip is
-/// best.
+/// The gate with the least error, where what a clip is over [`MOST`] counts many times. A clip that is guessed wrong right
+/// beside what training saw stays wrong behind any gate, so it must not shut the gate on all others.
 pub(crate) fn fit(clips: &[LeftOut]) -> Option<GateFit> {
     let mut all: Vec<f64> = clips.iter().flat_map(|c| &c.distance_sq).copied().collect();
     if all.is_empty() {
@@ -55,28 +57,25 @@ pub(crate) fn fit(clips: &[LeftOut]) -> Option<GateFit> {
     }
     all.sort_by(f64::total_cmp);
     let at = |share: f64| all[((all.len() - 1) as f64 * share) as usize].max(1e-6);
-    let mut best: Option<GateFit> = None;
+    let mut best: Option<(f64, GateFit)> = None;
     for share in [0.5, 0.75, 0.9, 0.95, 0.99, 1.0] {
         for wider in [1.3f64, 1.7, 2.5] {
             let gate_sq = [at(share), at(share) * wider * wider];
-            let (mut ours, mut skin, mut worst) = (0.0, 0.0, 0.0f64);
+            let (mut ours, mut skin, mut worst, mut excess) = (0.0, 0.0, 0.0f64, 0.0);
             for clip in clips {
                 let (a, b) = clip.over_skin(gate_sq);
                 (ours, skin) = (ours + a, skin + b);
                 worst = worst.max(a / b.max(1e-12));
+                excess += (a - MOST * b).max(0.0);
             }
-            let found = GateFit { gate_sq, over_skin: ours / skin.max(1e-12), worst };
-            let better = best.is_none_or(|b| match (found.worst <= MOST, b.worst <= MOST) {
-                (true, true) => found.over_skin < b.over_skin,
-                (false, false) => found.worst < b.worst,
-                (fits, _) => fits,
-            });
-            if better {
-                best = Some(found);
+            let skin = skin.max(1e-12);
+            let cost = (ours + EXCESS_WEIGHS * excess) / skin;
+            if best.is_none_or(|(least, _)| cost < least) {
+                best = Some((cost, GateFit { gate_sq, over_skin: ours / skin, worst }));
             }
         }
     }
-    best
+    best.map(|(_, found)| found)
 }
 
 #[cfg(test)]
@@ -91,5 +90,14 @@ mod tests {
         let found = fit(&[near, far]).unwrap();
         assert!(found.worst <= MOST && found.over_skin < 0.6, "{found:?}");
         assert!(open(found.gate_sq, 0.1) == 1.0 && open(found.gate_sq, 4.0) == 0.0);
+    }
+
+    #[test]
+    fn a_clip_that_no_gate_helps_does_not_shut_it_for_all() {
+        // Right beside a centre, and wrong; others are farther out, and right.
+        let beside = LeftOut { distance_sq: vec![0.0; 10], parts: vec![[0.01, 0.1, -0.1, 0.1]; 10] };
+        let others = || LeftOut { distance_sq: vec![0.5, 1.0], parts: vec![[0.01, 1.0, 1.0, 1.0]; 2] };
+        let found = fit(&[beside, others(), others()]).unwrap();
+        assert!(found.worst > MOST && open(found.gate_sq, 1.0) == 1.0, "{found:?}");
     }
 }

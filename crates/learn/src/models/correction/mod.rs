@@ -40,11 +40,15 @@ pub struct CorrectionReport {
 /// By how much the ellipsoid is larger than what training saw.
 const MARGIN: f64 = 1.25;
 
+/// Share of the work that reading takes is, about.
+const READING: f64 = 0.4;
+
 /// Learns a model D.
 pub(crate) fn train<S: TakeSource + ?Sized>(
     body: &Body,
     source: &S,
     settings: &Settings,
+    watch: &dyn Fn(f64),
 ) -> Result<Training, Error> {
     let (heads, first) = heads(body, source)?;
     let mut remarks = Vec::new();
@@ -69,7 +73,9 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
     let mut joints: Vec<usize> = sets.concat();
     joints.sort_unstable();
     joints.dedup();
-    let motions = Motions::new(&source, &heads, &attachment, &joints, settings.cloth_dims.max(1))?;
+    let motions = Motions::new(&source, &heads, &attachment, &joints, settings.cloth_dims.max(1), &|done| {
+        watch(READING * done)
+    })?;
     let d = motions.space.basis.ncols();
     if d == 0 {
         return Err(Error::Empty("the garment never leaves its skinned place in any take".into()));
@@ -78,7 +84,13 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
         let asked = settings.cloth_dims;
         remarks.push(format!("cloth dims reduced from {asked} to {d}: the frames span no more"));
     }
-    let choosing = Choosing { motions: &motions, fps: first.fps, joints: &joints, cheap: settings.cheap };
+    let choosing = Choosing {
+        motions: &motions,
+        fps: first.fps,
+        joints: &joints,
+        cheap: settings.cheap,
+        watch: &|done| watch(READING + (1.0 - READING) * done),
+    };
     let chosen = choosing.run(&sets)?;
     let (basis, m) = (&motions.space.basis, chosen.inputs.scale.len());
     let mut correction = chosen.correction;

@@ -46,6 +46,7 @@ impl Motions {
         attachment: &Attachment,
         joints: &[usize],
         dims: usize,
+        watch: &dyn Fn(f64),
     ) -> Result<Self, Error> {
         let space = space(source, heads, attachment, dims)?;
         let mut names: Vec<&str> = heads.iter().map(|h| h.clip.as_str()).collect();
@@ -54,6 +55,7 @@ impl Motions {
         let mut all: Vec<Motion> = Vec::with_capacity(heads.len());
         let mut travel_m = vec![0.0f32; attachment.rest.len()];
         for (i, head) in heads.iter().enumerate() {
+            watch(0.5 + 0.5 * i as f64 / heads.len() as f64);
             let take = source.take(i)?;
             let clip = names.binary_search(&head.clip.as_str()).unwrap_or(0);
             let mut motion = of(&take, attachment, joints, &space, &mut travel_m);
