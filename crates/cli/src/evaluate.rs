@@ -123,14 +123,22 @@ pub fn run(args: &Args) -> Result<()> {
         let floor = t.mean_cm / 2.0f64.sqrt();
         value["floor_cm"] = json!(floor);
         value["twins_correlation"] = json!(t.correlation);
+        // The mean of all twins, which is the best foretelling, correlates with each by the root of what two of them do.
+        let of_best = evaluation.correlation / t.correlation.max(0.0).sqrt();
+        value["correlation_of_best"] = number(of_best);
         value["above_floor_cm"] = json!((evaluation.mean_cm.powi(2) - floor.powi(2)).max(0.0).sqrt());
         value["twins"] = json!({
             "mean_cm": t.mean_cm, "after_stops_cm": number(t.after_stops_cm), "liveliness": t.liveliness,
             "correlation": t.correlation, "pairs": t.pairs,
         });
         said.push_str(&format!(
-            "the simulation and its twin: {:.2} cm apart ({:.2} after stops), correlation {:.2}, over {} pairs\n",
-            t.mean_cm, t.after_stops_cm, t.correlation, t.pairs
+            "the simulation and its twin: {:.2} cm apart ({:.2} after stops), correlation {:.2}, over {} pairs\n\
+             floor {floor:.2} cm, {:.2} cm above it; correlation {of_best:.2} of the best that can be foretold\n",
+            t.mean_cm,
+            t.after_stops_cm,
+            t.correlation,
+            t.pairs,
+            (evaluation.mean_cm.powi(2) - floor.powi(2)).max(0.0).sqrt()
         ));
     }
     value["bytes"] = json!(model.bytes());

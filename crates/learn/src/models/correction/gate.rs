@@ -47,8 +47,12 @@ pub struct GateFit {
 const MOST: f64 = 1.05;
 /// What a clip is over [`MOST`] weighs this many times more than error elsewhere.
 const EXCESS_WEIGHS: f64 = 10.0;
+/// The gate is shut from so many times the farthest squared distance on.
+const BEYOND: f64 = 1.7;
+/// Gates this near to the best, in shares of skinning's error, are as good: then the one that shuts first is safest.
+const AS_GOOD: f64 = 0.003;
 
-/// The gate with the least error, where what a clip is over [`MOST`] counts many times. A clip that is guessed wrong right
+/// The gate that shuts first of those with the least error, where what a clip is over [`MOST`] counts many times. A clip that is guessed wrong right
 /// beside what training saw stays wrong behind any gate, so it must not shut the gate on all others.
 pub(crate) fn fit(clips: &[LeftOut]) -> Option<GateFit> {
     let mut all: Vec<f64> = clips.iter().flat_map(|c| &c.distance_sq).copied().collect();
@@ -57,10 +61,13 @@ pub(crate) fn fit(clips: &[LeftOut]) -> Option<GateFit> {
     }
     all.sort_by(f64::total_cmp);
     let at = |share: f64| all[((all.len() - 1) as f64 * share) as usize].max(1e-6);
-    let mut best: Option<(f64, GateFit)> = None;
+    let mut tried: Vec<(f64, GateFit)> = Vec::new();
     for share in [0.5, 0.75, 0.9, 0.95, 0.99, 1.0] {
         for wider in [1.3f64, 1.7, 2.5] {
-            let gate_sq = [at(share), at(share) * wider * wider];
+            // Far beyond the farthest that was left out nothing was tried, so there the gate is shut; inputs are held, and a
+            // gate too wide would never shut at all.
+            let far = (at(share) * wider * wider).min(BEYOND * at(1.0));
+            let gate_sq = [at(share), far];
             let (mut ours, mut skin, mut worst, mut excess) = (0.0, 0.0, 0.0f64, 0.0);
             for clip in clips {
                 let (a, b) = clip.over_skin(gate_sq);
@@ -70,12 +77,12 @@ pub(crate) fn fit(clips: &[LeftOut]) -> Option<GateFit> {
             }
             let skin = skin.max(1e-12);
             let cost = (ours + EXCESS_WEIGHS * excess) / skin;
-            if best.is_none_or(|(least, _)| cost < least) {
-                best = Some((cost, GateFit { gate_sq, over_skin: ours / skin, worst }));
-            }
+            tried.push((cost, GateFit { gate_sq, over_skin: ours / skin, worst }));
         }
     }
-    best.map(|(_, found)| found)
+    let least = tried.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
+    let as_good = tried.into_iter().filter(|(cost, _)| *cost <= least + AS_GOOD).map(|(_, found)| found);
+    as_good.min_by(|a, b| a.gate_sq[1].total_cmp(&b.gate_sq[1]))
 }
 
 #[cfg(test)]

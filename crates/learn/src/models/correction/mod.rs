@@ -9,6 +9,8 @@ mod choose;
 mod fit;
 mod gate;
 pub(crate) mod motions;
+#[cfg(test)]
+mod tests;
 
 pub use gate::GateFit;
 

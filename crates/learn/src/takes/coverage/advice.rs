@@ -1,5 +1,6 @@
 //! What motions lack in training, worst first, and which clips would add it.
 
+use super::movement::LOOKED_EVERY;
 use super::movement::{Aspect, MEASURES, Movement, POSE_TOLERANCE, Part, SPEED_TOLERANCE, TRAVEL_TOLERANCE};
 use super::seen::Seen;
 
@@ -13,7 +14,7 @@ const NAMED: usize = 8;
 /// What training lacks for the motions that were asked about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
-    /// Frames asked about.
+    /// Frames asked about, a tenth of a second apart.
     pub frames: usize,
     /// Share of them in which every part is within tolerance of what was seen, all parts taken for themselves.
     pub known: f64,
@@ -72,7 +73,7 @@ struct Lack<'a> {
 
 /// Compares the motions `wanted` with what was `seen`, and finds among `offered` the clips that would help.
 pub fn advise(seen: &Seen, wanted: &[Movement], offered: &[Movement]) -> Advice {
-    let frames: usize = wanted.iter().map(Movement::len).sum();
+    let frames: usize = wanted.iter().map(|m| m.len().div_ceil(LOOKED_EVERY)).sum();
     let mut parts: Vec<PartLack> = MEASURES
         .iter()
         .map(|&(part, aspect)| PartLack { part, aspect, lacking: 0.0, farthest: 0.0 })
@@ -81,7 +82,7 @@ pub fn advise(seen: &Seen, wanted: &[Movement], offered: &[Movement]) -> Advice 
     for movement in wanted {
         let second = (movement.fps.round() as usize).max(1);
         let mut seconds: Vec<(f32, usize, usize)> = vec![(0.0, 0, 0); movement.len().div_ceil(second)];
-        for f in 0..movement.len() {
+        for f in (0..movement.len()).step_by(LOOKED_EVERY) {
             let mut all = true;
             for (m, part) in parts.iter_mut().enumerate() {
                 let point = movement.point(m, f);

@@ -11,6 +11,10 @@ pub(super) const SPEED_TOLERANCE: f32 = 2.0;
 pub(super) const TRAVEL_TOLERANCE: f32 = 0.35;
 pub(super) const TURN_TOLERANCE: f32 = 0.70;
 
+/// Of a clip's frames one in so many is looked at: a tenth of a second apart at thirty a second, in which a part moves by
+/// about a tolerance at most.
+pub(super) const LOOKED_EVERY: usize = 3;
+
 /// A part of the body that cloth hangs on or is moved by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]

@@ -1,6 +1,6 @@
 //! Frames that training has, thinned to what tells them apart.
 
-use super::movement::{MEASURES, Movement};
+use super::movement::{LOOKED_EVERY, MEASURES, Movement};
 
 /// Frames nearer to one another than this share of a tolerance are kept once.
 const THIN: f32 = 0.3;
@@ -32,7 +32,7 @@ impl Seen {
         self.seconds += movement.frames as f64 / movement.fps;
         for (measure, points) in self.kept.iter_mut().enumerate() {
             points.dims = movement.tracks[measure].0;
-            for f in 0..movement.frames {
+            for f in (0..movement.frames).step_by(LOOKED_EVERY) {
                 points.keep(movement.point(measure, f));
             }
         }
@@ -60,7 +60,14 @@ impl Points {
     fn nearest(&self, point: &[f32], enough: f32) -> f32 {
         let mut best = f32::INFINITY;
         for kept in self.flat.chunks_exact(self.dims.max(1)).rev() {
-            let square: f32 = kept.iter().zip(point).map(|(a, b)| (a - b) * (a - b)).sum();
+            // Most points are far already in their first bone.
+            let mut square = 0.0;
+            for (kept, point) in kept.chunks(9).zip(point.chunks(9)) {
+                square += kept.iter().zip(point).map(|(a, b)| (a - b) * (a - b)).sum::<f32>();
+                if square >= best {
+                    break;
+                }
+            }
             if square < best {
                 best = square;
                 if best <= enough * enough {
