@@ -15,8 +15,9 @@ use glam::{Affine3A, Vec3};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use synthetic::{DRESS, Noise, Size, actor, bones};
+use synthetic::{DRESS, Size, actor, bones};
 use toile_assets::{Model, RootFrame};
+use toile_geometry::Random;
 use toile_run::{Actor, Basis, Crowd, CrowdSettings, Instance, Isa, Stable, Tier};
 
 const DT: f64 = 1.0 / 30.0;
@@ -98,8 +99,9 @@ impl Scene {
         let instances: Vec<Instance> = (0..count).map(|_| crowd.add(id).expect("reserved")).collect();
         let actors = (0..count).map(|who| actor(who, 0.0)).collect();
         let poses = (0..64).map(|f| bones(size, f, 0.03 * f as f32)).collect();
-        let mut noise = Noise(7);
-        let coefficients = (0..64).map(|_| (0..size.body_dims).map(|_| noise.next()).collect()).collect();
+        let mut random = Random::new(7);
+        let coefficients =
+            (0..64).map(|_| (0..size.body_dims).map(|_| random.signed() as f32).collect()).collect();
         let root = RootFrame { position: glam::DVec3::ZERO, heading: 0.3 };
         let mut scene = Self { crowd, instances, actors, poses, coefficients, root, frame: 0 };
         for _ in 0..4 {
@@ -166,17 +168,17 @@ fn dress(size: Size, budget: Duration) {
 
     // Nothing of ours: faer's own matrices and its own product.
     let basis = Mat::<f32>::from_fn(rows, d, |r, k| model.cloth_basis[r * d + k]);
-    let mut noise = Noise(5);
-    let y = Mat::<f32>::from_fn(d, BATCH, |_, _| noise.next());
+    let mut random = Random::new(5);
+    let y = Mat::<f32>::from_fn(d, BATCH, |_, _| random.signed() as f32);
     let mut product = Mat::<f32>::zeros(rows, BATCH);
     let mut floor = || {
         matmul(product.as_mut(), Accum::Replace, basis.as_ref(), y.as_ref(), 1.0f32, Par::Seq);
         black_box(&product);
     };
 
-    let one = CrowdSettings { threads: 1, ..CrowdSettings::default() };
+    let one = CrowdSettings::default().with(|s| s.threads = 1);
     let mut plain = Scene::new(&model, size, BATCH, one);
-    let mut normals = Scene::new(&model, size, BATCH, CrowdSettings { normals: true, ..one });
+    let mut normals = Scene::new(&model, size, BATCH, one.with(|s| s.normals = true));
     let t = in_turn(
         budget,
         BATCH,
@@ -203,7 +205,7 @@ fn dress(size: Size, budget: Duration) {
     }
 
     for &isa in Isa::available().iter().filter(|isa| **isa != Isa::best()).take(1) {
-        let mut narrow = Scene::new(&model, size, BATCH, CrowdSettings { isa, ..one });
+        let mut narrow = Scene::new(&model, size, BATCH, one.with(|s| s.isa = isa));
         let t = in_turn(budget / 4, BATCH, cpu_secs, &mut [&mut floor, &mut || narrow.crowd.draw()]);
         print(&format!("reconstruction on {}", isa.name()), &t[1], Some(&t[0]));
     }
@@ -301,7 +303,7 @@ fn half(
     full: &mut Scene,
     print: &dyn Fn(&str, &Times, Option<&Times>),
 ) {
-    let mut half = Scene::new(model, size, BATCH, CrowdSettings { basis: Basis::Half, ..settings });
+    let mut half = Scene::new(model, size, BATCH, settings.with(|s| s.basis = Basis::Half));
     let t = in_turn(budget, BATCH, cpu_secs, &mut [&mut || full.crowd.draw(), &mut || half.crowd.draw()]);
     let mut off_mm = 0.0f32;
     for (a, b) in full.instances.iter().zip(&half.instances) {
@@ -326,7 +328,7 @@ fn two_threads(
     mut single: Scene,
     print: &dyn Fn(&str, &Times, Option<&Times>),
 ) {
-    let mut double = Scene::new(model, size, BATCH, CrowdSettings { threads: 2, ..settings });
+    let mut double = Scene::new(model, size, BATCH, settings.with(|s| s.threads = 2));
     let frame = |s: &mut Scene| {
         s.step();
         s.crowd.draw();
@@ -357,7 +359,7 @@ fn alone(
     let mut out = vec![Vec3::ZERO; size.vertices];
     let mut frame = 0;
     let mut once = || {
-        garment.step(&poses[frame % poses.len()], &root, DT);
+        garment.step_with_root(&poses[frame % poses.len()], &root, DT).unwrap();
         garment.positions(&mut out);
         black_box(&out);
         frame += 1;

@@ -80,7 +80,7 @@ fn scenario(n: usize, full: bool) -> Outcome {
     // Eight times the steps: only where that does not take minutes.
     let fine = if full && n <= 58 { Some(toile_lab::scenario_s_finer(n, 8.0)?.centre_m) } else { None };
     for steps in [2.0, 1.0] {
-        let settings = Settings { max_step_secs: 1.0 / 30.0 / steps, ..Settings::default() };
+        let settings = Settings::default().with(|s| s.max_step_secs = 1.0 / 30.0 / steps);
         print(n, steps, &toile_lab::scenario_s_with(n, settings)?, fine);
     }
     Ok(())
@@ -155,7 +155,7 @@ fn solvers(full: bool) -> Outcome {
         compare(&format!("scenario S, n = {n}"), &world)?;
     }
     for name in if full { vec!["dress", "dress:3410", "dress:5178"] } else { vec![] } {
-        let how = toile_simulate::DrapeSettings { most_secs: 1.0, ..Default::default() };
+        let how = toile_simulate::DrapeSettings::default().with(|s| s.most_secs = 1.0);
         let dress::Dressed { body, mut world, .. } = dress::Dressed::draped(name, 0, &how)?;
         let motion = builtin::motion("walk", &body.skeleton)?;
         ramp(&mut world, &body, &motion, &how)?;

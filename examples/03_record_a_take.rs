@@ -1,7 +1,7 @@
 //! A second of walking in a skirt is simulated, written as a take and read back.
 
 use toile::assets::{Take, builtin};
-use toile::simulate::{RecordSettings, record};
+use toile::simulate::Recorder;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let body = builtin::body("mannequin:female")?;
@@ -9,8 +9,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let fabric = builtin::fabric(&skirt.fabric)?;
     let walk = builtin::motion("walk:1.2", &body.skeleton)?.trimmed(0.0, 1.0)?;
 
-    // Drapes the skirt, brings the wearer to the first frame and records from there; `false` would stop it.
-    let take = record(&body, &skirt, &walk, &fabric, &RecordSettings::default(), &mut |_, _| true)?;
+    // Drapes the skirt, brings the wearer to the first frame and records from there.
+    let take = Recorder::new(&body, &skirt).record(&fabric, &walk)?;
 
     let path = std::env::temp_dir().join(format!("toile-example-{}.take", std::process::id()));
     take.write(&path)?;

@@ -5,13 +5,13 @@ mod tailor;
 
 use toile::assets::{AttachmentSettings, attach, builtin};
 use toile::learn;
-use toile::simulate::{RecordSettings, record};
+use toile::simulate::Recorder;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let tailor::Tailored { body, garment, takes, model } = tailor::skirt()?;
     let fabric = builtin::fabric(&garment.fabric)?;
     let unseen = tailor::clip("walk:1.1", &body)?;
-    let truth = record(&body, &garment, &unseen, &fabric, &RecordSettings::default(), &mut |_, _| true)?;
+    let truth = Recorder::new(&body, &garment).record(&fabric, &unseen)?;
 
     // Skinned cloth, to be compared with, starts from the garment as it hangs.
     let mut hanging = garment.sim.clone();

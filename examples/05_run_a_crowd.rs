@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let made = tailor::skirt()?;
     let take = &made.takes[0];
     let walk = |threads: usize| -> Result<(Vec<Vec3>, f64), Box<dyn std::error::Error>> {
-        let mut crowd = Crowd::new(CrowdSettings { threads, ..CrowdSettings::default() });
+        let mut crowd = Crowd::new(CrowdSettings::default().with(|s| s.threads = threads));
         let model = crowd.add_model(made.model.clone(), COUNT)?;
         let people = (0..COUNT).map(|_| crowd.add(model)).collect::<Result<Vec<_>, _>>()?;
         #[allow(clippy::disallowed_methods)] // what it costs is what is shown

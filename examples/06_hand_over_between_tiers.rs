@@ -25,12 +25,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut a, mut b) = (vec![Vec3::ZERO; model.vertices], vec![Vec3::ZERO; model.vertices]);
     let mut shown: Vec<Vec<Vec3>> = Vec::new();
     for f in 0..take.len() {
-        let (bones, root) = (take.frame_bones(f), &take.roots[f]);
-        far.step(bones, root, 1.0 / take.fps);
+        let bones = take.frame_bones(f);
+        far.step(bones, 1.0 / take.fps)?;
         far.positions(&mut a);
         if f >= FROM {
             // It starts from the pose of its first step, so it needs no running up.
-            near.step(bones, root, 1.0 / take.fps);
+            near.step(bones, 1.0 / take.fps)?;
             near.positions(&mut b);
         }
         let share = (f as f32 - FROM as f32 + 1.0).clamp(0.0, MIXED as f32) / MIXED as f32;

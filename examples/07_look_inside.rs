@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut farthest = 0.0f32;
     for k in 0..300 {
         let f = if k % 2 == 0 { 0 } else { take.len() - 1 };
-        garment.step(take.frame_bones(f), &take.roots[f], 1.0 / take.fps);
+        garment.step(take.frame_bones(f), 1.0 / take.fps)?;
         garment.positions(&mut out);
         for (p, mean) in out.iter().zip(&model.cloth_mean) {
             let canonical = take.roots[f].canonical_from_world(p.as_dvec3()).as_vec3();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use toile::assets::{Body, Garment, Model, Motion, Take, builtin};
 use toile::learn;
-use toile::simulate::{RecordSettings, record};
+use toile::simulate::Recorder;
 
 /// A wearer, a garment and what was learned of it. Not every example looks at all of it.
 #[allow(dead_code)]
@@ -27,8 +27,7 @@ pub fn skirt() -> Result<Tailored, Box<dyn std::error::Error>> {
     let mut takes = Vec::new();
     for name in ["walk:0.9", "walk:1.3"] {
         let motion = clip(name, &body)?;
-        let settings = RecordSettings::default();
-        takes.push(record(&body, &garment, &motion, &fabric, &settings, &mut |_, _| true)?);
+        takes.push(Recorder::new(&body, &garment).record(&fabric, &motion)?);
     }
     let model = learn::train(&body, &takes, &learn::Settings::default())?.model;
     Ok(Tailored { body, garment, takes, model: Arc::new(model) })

@@ -14,7 +14,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("lab", &["assets", "geometry", "simulate"]),
     // `simulate` is optional: what a game links has none of it, as the cap below shows.
     ("run", &["model", "simulate"]),
-    ("learn", &["assets", "geometry", "run"]),
+    ("learn", &["assets", "geometry", "model", "run"]),
     ("show", &["assets", "geometry", "run"]),
     ("cli", &["assets", "geometry", "model", "simulate", "lab", "learn", "run", "show"]),
 ];

@@ -4,6 +4,7 @@ mod arrows;
 mod browser;
 mod data;
 mod driver;
+mod fitted;
 mod numbers;
 mod packages;
 mod paths;
@@ -28,11 +29,13 @@ fn chore() -> Result<()> {
     match std::env::args().nth(1).as_deref() {
         Some("test") => test(),
         Some("soak") => soak::run(),
+        Some("fitted") => fitted::make(std::env::args().nth(2).as_deref()),
         Some("numbers") => numbers::update(std::env::args().nth(2).as_deref()),
         _ => {
             eprintln!(
                 "cargo xtask test   everything a change must pass, 20 minutes at most from a fresh clone\n\
                  cargo xtask soak   the long lists\n\
+                 cargo xtask fitted [FOLDER]   the picture of garments on every character\n\
                  cargo xtask numbers [DEMO-FOLDER]   README's figures and film from a finished demo"
             );
             bail!("no such chore")

@@ -95,7 +95,7 @@ int main(int argc, char **argv) {
             TOILE_STATUS_NOT_RIGID, "a bone that stretches");
     refused(toile_crowd_step(crowd, 0.0, NULL), TOILE_STATUS_TIME_STEP, "no time at all");
 
-    ToileStepReport report = {0};
+    ToileCrowdReport report = {0};
     report.size = sizeof report;
     must(toile_crowd_step(crowd, 1.0 / 60.0, &report), "step");
     if (report.stepped != GARMENTS || report.refused != 2) {

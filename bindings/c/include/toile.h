@@ -164,7 +164,7 @@ typedef struct {
  */
 typedef struct {
   /*
-   Set to sizeof(ToileStepReport) before the call.
+   Set to sizeof(ToileCrowdReport) before the call.
    */
   uint32_t size;
   /*
@@ -183,7 +183,7 @@ typedef struct {
    Poses refused since the step before; their garments kept the pose they had.
    */
   uint32_t refused;
-} ToileStepReport;
+} ToileCrowdReport;
 
 /*
  What a model is.
@@ -345,7 +345,7 @@ ToileStatus toile_crowd_set_origin(ToileCrowd *crowd, const double *position);
  */
 ToileStatus toile_crowd_step(ToileCrowd *crowd,
                              double dt_secs,
-                             ToileStepReport *report);
+                             ToileCrowdReport *report);
 
 /*
  Makes the vertices (and normals, if the settings ask) of all garments that are drawn.

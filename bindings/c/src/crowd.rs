@@ -57,8 +57,8 @@ pub struct Root {
 /// What a step did.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StepReport {
-    /// Set to sizeof(ToileStepReport) before the call.
+pub struct CrowdReport {
+    /// Set to sizeof(ToileCrowdReport) before the call.
     pub size: u32,
     /// Garments that have a state after it.
     pub stepped: u32,
@@ -349,19 +349,19 @@ unsafe fn three(numbers: *const f64) -> Result<DVec3, Failure> {
 pub unsafe extern "C" fn toile_crowd_step(
     crowd: *mut Crowd,
     dt_secs: f64,
-    report: *mut StepReport,
+    report: *mut CrowdReport,
 ) -> Status {
     border(|| {
         // SAFETY: the caller's promises.
         let crowd = unsafe { crowd_mut(crowd) }?;
         if !report.is_null() {
             // SAFETY: the caller promises as many bytes as the struct says.
-            unsafe { check_size(report, "ToileStepReport") }?;
+            unsafe { check_size(report, "ToileCrowdReport") }?;
         }
         let done = crowd.inner.step(dt_secs).map_err(run_error)?;
         // SAFETY: null, or as large as was checked.
         if let Some(r) = unsafe { report.as_mut() } {
-            *r = StepReport {
+            *r = CrowdReport {
                 size: r.size,
                 stepped: done.stepped,
                 ticks: done.ticks,

@@ -84,7 +84,7 @@ fn null_and_nonsense_are_refused_with_a_message() {
         assert_eq!(pose(Instance { bits: [9, 9, 9] }, &actor, flat, 5, 12), Status::Gone);
         let astray = Actor { position: [f64::NAN; 3], ..actor };
         assert_eq!(pose(garment, &astray, flat, 5, 12), Status::NotFinite);
-        let mut report = StepReport { size: 3, ..StepReport::default() };
+        let mut report = CrowdReport { size: 3, ..CrowdReport::default() };
         assert_eq!(toile_crowd_step(crowd, 0.01, &mut report), Status::Version);
         for dt in [0.0, -1.0, 1e9, f64::NAN] {
             assert_eq!(toile_crowd_step(crowd, dt, null_mut()), Status::TimeStep);

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 
 /// How weights are carried from the body to the garment.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct AttachmentSettings {
     /// Laplacian passes over the weights; a few remove the stair steps of closest points.
     pub smoothing_passes: usize,
@@ -21,6 +22,15 @@ pub struct AttachmentSettings {
     /// How much a skirt follows the thighs: 0 hangs it from the pelvis alone, 1 from the thighs alone.
     /// The default keeps a narrow skirt under 1.6 times its length in a long stride.
     pub skirt_follow: f32,
+}
+
+impl AttachmentSettings {
+    /// These with some of them changed.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 impl Default for AttachmentSettings {

@@ -6,12 +6,22 @@ use std::collections::{HashMap, HashSet};
 
 /// What to repair and how far.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RepairSettings {
     /// Vertices closer than this become one for simulation. Never more than a tenth of the mesh's short
     /// edges is used, so that fine meshes do not collapse.
     pub weld_m: f32,
     /// Whether triangles are turned so that neighbours agree and a garment's outside is outside.
     pub orient: bool,
+}
+
+impl RepairSettings {
+    /// These with some of them changed.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 impl Default for RepairSettings {

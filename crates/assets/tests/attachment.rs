@@ -104,8 +104,11 @@ fn stretch(body: &Body, garment: &Mesh, settings: &AttachmentSettings, degrees: 
 #[test]
 fn a_skirt_does_not_tear_between_striding_legs() {
     let body = biped();
-    let plain = AttachmentSettings { smoothing_passes: 0, legs: false, ..Default::default() };
-    let smooth = AttachmentSettings { legs: false, ..Default::default() };
+    let plain = AttachmentSettings::default().with(|s| {
+        s.smoothing_passes = 0;
+        s.legs = false;
+    });
+    let smooth = AttachmentSettings::default().with(|s| s.legs = false);
     let flared = tube(Vec3::ZERO, [0.19, 0.13], [0.35, 0.3], 1.05, 0.4);
     let narrow = tube(Vec3::ZERO, [0.19, 0.13], [0.2, 0.14], 1.05, 0.45);
     let long = tube(Vec3::ZERO, [0.19, 0.13], [0.4, 0.35], 1.05, 0.1);

@@ -73,7 +73,10 @@ fn clips_agree_with_the_reference_and_feet_stand() {
         let motion = loaded.value;
         let theirs = animations.iter().find(|m| m.name == *animation).unwrap();
 
-        let plain = RetargetSettings { arm_abduction_deg: Some(*abduction), plant_feet: false };
+        let plain = RetargetSettings::default().with(|s| {
+            s.arm_abduction_deg = Some(*abduction);
+            s.plant_feet = false;
+        });
         let (ours, _) = retarget(&motion, &body, &plain).unwrap();
         let (t, a) = distances(&body, &ours, theirs);
         trunk.extend(t);
@@ -99,7 +102,10 @@ fn clips_agree_with_the_reference_and_feet_stand() {
 fn arms_are_spread_as_far_as_in_the_reference() {
     let Some(data) = data() else { return };
     let body = gltf::read_body(data.join("character/mh_female.glb"), None).unwrap().value;
-    let settings = RetargetSettings { arm_abduction_deg: None, plant_feet: false };
+    let settings = RetargetSettings::default().with(|s| {
+        s.arm_abduction_deg = None;
+        s.plant_feet = false;
+    });
     let clips = clips(&data);
     let mut apart = Vec::new();
     let mut far = Vec::new();

@@ -137,7 +137,12 @@ fn openusd_reads_what_was_written() {
     let frames = frames(&mesh, 4);
     let slices: Vec<&[Vec3]> = frames.iter().map(Vec::as_slice).collect();
     let path = folder.join("dress.usda");
-    let settings = UsdSettings { name: "3 dress é".into(), fps: 24.0, start: 101.0, normals: true };
+    let settings = UsdSettings::default().with(|s| {
+        s.name = "3 dress é".into();
+        s.fps = 24.0;
+        s.start = 101.0;
+        s.normals = true;
+    });
     write_usd(&path, &mesh, &slices, settings).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.starts_with("#usda 1.0\n") && text.matches('{').count() == text.matches('}').count());

@@ -84,7 +84,10 @@ fn expected(world: [Mat4; 2], binds: [Mat4; 2]) -> Vec<Vec3> {
 }
 
 fn as_it_stands() -> Options {
-    Options { select: None, conversion: Some(Conversion::NONE) }
+    Options::default().with(|s| {
+        s.select = None;
+        s.conversion = Some(Conversion::NONE);
+    })
 }
 
 fn assert_near(have: &[Vec3], want: &[Vec3], tolerance: f32, what: &str) {

@@ -68,7 +68,7 @@ fn a_skeleton_with_two_roots_and_many_joints_comes_back() {
     let path = scratch.file("many.glb");
     glb::write_body(&path, &body, &[]).unwrap();
     let options =
-        gltf::Options { conversion: Some(toile_assets::axes::Conversion::NONE), ..Default::default() };
+        gltf::Options::default().with(|s| s.conversion = Some(toile_assets::axes::Conversion::NONE));
     let again = gltf::read_body_with(&path, &options).unwrap().value;
     assert_eq!(again.skeleton.len(), count);
     let mut pose = body.skeleton.rest_pose();

@@ -114,7 +114,10 @@ fn direction(motion: &Motion, frame: usize, from: Role, to: Role) -> Vec3 {
 }
 
 fn plain() -> RetargetSettings {
-    RetargetSettings { arm_abduction_deg: Some(0.0), plant_feet: false }
+    RetargetSettings::default().with(|s| {
+        s.arm_abduction_deg = Some(0.0);
+        s.plant_feet = false;
+    })
 }
 
 const LIMBS: [(Role, Role); 8] = [
@@ -238,7 +241,7 @@ fn standing_feet_stay_where_they_are_on_legs_of_other_proportions() {
     let (loose, before) = retarget(&source, &target.body(), &plain()).unwrap();
     assert!(still(&loose) > 0.05, "the test must be able to fail: {}", still(&loose));
     assert!(before.foot_slide_cm > 5.0, "{before:?}");
-    let held = RetargetSettings { plant_feet: true, ..plain() };
+    let held = plain().with(|s| s.plant_feet = true);
     let (out, report) = retarget(&source, &target.body(), &held).unwrap();
     assert!(still(&out) < 0.02, "{} m, {report:?}", still(&out));
     assert!(
@@ -277,7 +280,7 @@ fn arms_that_hang_into_the_hips_are_spread_and_others_are_not() {
         direction(&out, 0, Role::LeftUpperArm, Role::LeftHand),
     );
     assert!((a.angle_between(b).to_degrees() - report.arm_abduction_deg).abs() < 0.1 && b.x > a.x);
-    let given = RetargetSettings { arm_abduction_deg: Some(11.0), ..RetargetSettings::default() };
+    let given = RetargetSettings::default().with(|s| s.arm_abduction_deg = Some(11.0));
     assert_eq!(retarget(&hanging, &body, &given).unwrap().1.arm_abduction_deg, 11.0);
     let spread = motion(&PLAIN, 10, |_, _, _| {});
     assert_eq!(retarget(&spread, &body, &RetargetSettings::default()).unwrap().1.arm_abduction_deg, 0.0);

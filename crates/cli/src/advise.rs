@@ -1,7 +1,7 @@
 //! `toile train --advise`: what motions ask for that training has not seen, and which clips would add it.
 
-use crate::ask;
 use crate::pacing::Pacing;
+use crate::resolve;
 use crate::resume::read_take;
 use crate::train::take_files;
 use anyhow::Result;
@@ -11,7 +11,7 @@ use toile_assets::{Body, builtin};
 use toile_learn::coverage::{Advice, Aspect, Movement, Part, Seen, advise};
 
 pub fn run(training: &[PathBuf], motions: &[String], body: &str, as_json: bool) -> Result<()> {
-    let body = ask::body(body, None)?;
+    let body = resolve::body(body, None)?;
     let mut seen = Seen::default();
     let mut names: Vec<String> = Vec::new();
     for source in training {
@@ -20,7 +20,7 @@ pub fn run(training: &[PathBuf], motions: &[String], body: &str, as_json: bool) 
             names.push(movement.clip);
         }
     }
-    let wanted = ask::motions(motions, &body, &Pacing::AS_IS)?;
+    let wanted = resolve::motions(motions, &body, &Pacing::AS_IS)?;
     let wanted: Vec<Movement> = wanted.iter().map(|m| Movement::of_motion(&body, m)).collect();
     let mut offered = built_in(&body)?;
     offered.retain(|m| !names.contains(&m.clip) && !wanted.iter().any(|w| w.clip == m.clip));
@@ -37,15 +37,15 @@ pub fn run(training: &[PathBuf], motions: &[String], body: &str, as_json: bool) 
 fn movements_of(source: &Path, body: &Body) -> Result<Vec<Movement>> {
     let name = source.to_string_lossy();
     let holds_takes = source.is_dir() && take_files(std::slice::from_ref(&source.to_path_buf())).is_ok();
-    if !holds_takes && ask::ending(&name) != "take" {
-        let motions = ask::motions(&[name.into_owned()], body, &Pacing::AS_IS)?;
+    if !holds_takes && resolve::ending(&name) != "take" {
+        let motions = resolve::motions(&[name.into_owned()], body, &Pacing::AS_IS)?;
         return Ok(motions.iter().map(|m| Movement::of_motion(body, m)).collect());
     }
     let mut movements = Vec::new();
     for file in take_files(&[source.to_path_buf()])? {
         let take = read_take(&file)?;
         if take.joints != body.skeleton.len() {
-            return Err(ask::BadRequest(format!(
+            return Err(resolve::BadRequest(format!(
                 "{}: recorded on a body of {} joints, `{}` has {}; name its body with --body",
                 file.display(),
                 take.joints,
@@ -65,7 +65,7 @@ fn built_in(body: &Body) -> Result<Vec<Movement>> {
     let of_sets = sets.filter_map(|set| builtin::motions::set(set.name)).flatten();
     let names: Vec<String> =
         builtin::motions::list().iter().map(|e| e.name.to_string()).chain(of_sets).collect();
-    Ok(ask::motions(&names, body, &Pacing::AS_IS)?.iter().map(|m| Movement::of_motion(body, m)).collect())
+    Ok(resolve::motions(&names, body, &Pacing::AS_IS)?.iter().map(|m| Movement::of_motion(body, m)).collect())
 }
 
 fn aspect(aspect: Aspect) -> &'static str {

@@ -1,11 +1,11 @@
 //! `toile animate`: a garment on a motion by any tier, as a cache that other programs play.
 
-use crate::ask::{self, BadRequest, ending};
 use crate::convert::Rest;
 use crate::output::{self, Overwrite};
 use crate::pacing::{self, Pacing};
 use crate::progress;
-use crate::tiers::{self, Played, Shot, TierName};
+use crate::resolve::{self, BadRequest, ending};
+use crate::tiers::{self, Played, PosedMotion, TierName};
 use anyhow::Result;
 use clap::Parser;
 use glam::Vec3;
@@ -107,9 +107,9 @@ pub fn run(args: &Args) -> Result<()> {
         );
     }
     let tier = args.tier.unwrap_or(if args.model.is_some() { TierName::Stable } else { TierName::Skin });
-    let body = ask::body(&args.body, None)?;
+    let body = resolve::body(&args.body, None)?;
     let pacing = Pacing { fps: args.motion_fps, trim: args.trim, rate_flag: "--motion-fps" };
-    let shot = Shot::new(&args.motion, args.clip.as_deref(), &body, &pacing, args.fps, args.seconds)?;
+    let shot = PosedMotion::new(&args.motion, args.clip.as_deref(), &body, &pacing, args.fps, args.seconds)?;
     let (played, files) = match tier {
         TierName::Stable => stable(args, &body, &shot)?,
         TierName::Skin | TierName::Full => cloth(args, tier, &body, &shot)?,
@@ -158,14 +158,14 @@ fn check_out(args: &Args) -> Result<()> {
 }
 
 /// A learned garment, drawn with its own vertices or with those of the garment it was learned from.
-fn stable(args: &Args, body: &Body, shot: &Shot) -> Result<(Played, Vec<PathBuf>)> {
+fn stable(args: &Args, body: &Body, shot: &PosedMotion) -> Result<(Played, Vec<PathBuf>)> {
     let Some(path) = &args.model else {
         return Err(
             BadRequest("the tier stable needs --model FILE.toile (see `toile train --help`)".into()).into()
         );
     };
     let garment = match &args.garment {
-        Some(name) => Some(ask::garment(name, body, args.rest.into(), None)?),
+        Some(name) => Some(resolve::garment(name, body, args.rest.into(), None)?),
         None => None,
     };
     let model = tiers::model_for(path, body, garment.as_ref())?;
@@ -178,14 +178,14 @@ fn stable(args: &Args, body: &Body, shot: &Shot) -> Result<(Played, Vec<PathBuf>
 }
 
 /// A garment that is skinned or simulated.
-fn cloth(args: &Args, tier: TierName, body: &Body, shot: &Shot) -> Result<(Played, Vec<PathBuf>)> {
+fn cloth(args: &Args, tier: TierName, body: &Body, shot: &PosedMotion) -> Result<(Played, Vec<PathBuf>)> {
     let name = args.garment.as_deref().unwrap_or("dress");
     let garment = if tier == TierName::Full || !args.no_drape {
-        ask::worn(name, body, args.rest.into())?
+        resolve::worn(name, body, args.rest.into())?
     } else {
-        ask::garment(name, body, args.rest.into(), None)?
+        resolve::garment(name, body, args.rest.into(), None)?
     };
-    let fabric = ask::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
+    let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
     let mut cache = Cache::new(args, Drawn::garment(&garment), shot)?;
     let played = if tier == TierName::Full {
         let take = tiers::simulate(body, &garment, &fabric, shot)?;
@@ -218,7 +218,7 @@ impl<'a> Drawn<'a> {
 /// A cache being written.
 struct Cache<'a> {
     drawn: Drawn<'a>,
-    shot: &'a Shot,
+    shot: &'a PosedMotion,
     out: &'a Path,
     with_body: bool,
     sink: Sink<'a>,
@@ -236,7 +236,7 @@ enum Sink<'a> {
 }
 
 impl<'a> Cache<'a> {
-    fn new(args: &'a Args, drawn: Drawn<'a>, shot: &'a Shot) -> Result<Self> {
+    fn new(args: &'a Args, drawn: Drawn<'a>, shot: &'a PosedMotion) -> Result<Self> {
         let out = args.out.as_path();
         let mut files = vec![out.to_path_buf()];
         let name = out.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -247,7 +247,11 @@ impl<'a> Cache<'a> {
             }
             "abc" => Sink::Abc(AbcWriter::new(out, drawn.mesh, &name, shot.fps)?),
             "usda" => {
-                let settings = UsdSettings { name, fps: shot.fps, normals: true, ..UsdSettings::default() };
+                let settings = UsdSettings::default().with(|s| {
+                    s.name = name;
+                    s.fps = shot.fps;
+                    s.normals = true;
+                });
                 Sink::Usd(UsdWriter::new(out, drawn.mesh, shot.len(), settings)?)
             }
             "obj" => {

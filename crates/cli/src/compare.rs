@@ -1,7 +1,6 @@
 //! `toile compare`: every tier on the same garment and motion, against the simulation.
 
 use crate::animate::duration;
-use crate::ask::{self, BadRequest, ending};
 use crate::convert::Rest;
 use crate::driver;
 use crate::evaluate::draped_attachment;
@@ -9,7 +8,8 @@ use crate::output::{self, Overwrite};
 use crate::pacing::{self, Pacing};
 use crate::picture::{Cloth, Studio};
 use crate::progress;
-use crate::tiers::{self, Played, Shot, TierName};
+use crate::resolve::{self, BadRequest, ending};
+use crate::tiers::{self, Played, PosedMotion, TierName};
 use anyhow::Result;
 use clap::Parser;
 use glam::{Affine3A, Vec3};
@@ -100,8 +100,8 @@ pub fn run(args: &Args) -> Result<()> {
             return Err(BadRequest(format!("{}: the strip is written as .png", out.display())).into());
         }
     }
-    let body = ask::body(&args.body, None)?;
-    let garment = ask::worn(&args.garment, &body, args.rest.into())?;
+    let body = resolve::body(&args.body, None)?;
+    let garment = resolve::worn(&args.garment, &body, args.rest.into())?;
     let model = match &args.model {
         Some(path) => Some(tiers::model_for(path, &body, Some(&garment))?),
         None => None,
@@ -190,8 +190,8 @@ fn truth(args: &Args, body: &Body, garment: &Garment, model: Option<&Model>) -> 
     let name = args.motion.as_deref().unwrap_or_default();
     let fps = model.map_or(30.0, |m| m.fps);
     let pacing = Pacing::new(args.fps, args.trim);
-    let shot = Shot::new(name, args.clip.as_deref(), body, &pacing, fps, args.seconds)?;
-    let fabric = ask::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
+    let shot = PosedMotion::new(name, args.clip.as_deref(), body, &pacing, fps, args.seconds)?;
+    let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
     tiers::simulate(body, garment, &fabric, &shot)
 }
 
@@ -202,12 +202,12 @@ fn bodies(body: &Body, bones: &[Vec<Affine3A>]) -> Vec<(usize, PosedBody)> {
 }
 
 /// The motion of a take, as the tiers are given it.
-fn shot_of(take: &Take, body: &Body) -> Result<Shot> {
+fn shot_of(take: &Take, body: &Body) -> Result<PosedMotion> {
     let bones: Vec<Vec<Affine3A>> = (0..take.len()).map(|f| take.frame_bones(f).to_vec()).collect();
     // Tiers are played from bones and roots alone; the motion only carries the name.
     let rest = vec![body.skeleton.rest_pose()];
     let motion = Motion::new(take.clip.clone(), take.fps, body.skeleton.clone(), rest)?;
-    Ok(Shot { motion, bones, roots: take.roots.clone(), fps: take.fps })
+    Ok(PosedMotion { motion, bones, roots: take.roots.clone(), fps: take.fps })
 }
 
 fn play(
@@ -216,7 +216,7 @@ fn play(
     model: Option<&Arc<Model>>,
     truth: &Take,
     attachment: &Attachment,
-    shot: &Shot,
+    shot: &PosedMotion,
     bodies: &[(usize, PosedBody)],
 ) -> Result<Vec<Row>> {
     let bar = progress::bar(3, "comparing");
@@ -316,7 +316,7 @@ fn strip(
     mut studio: Studio,
     body: &Body,
     garment: &Garment,
-    shot: &Shot,
+    shot: &PosedMotion,
     rows: &[Row],
 ) -> Result<Image> {
     let cloth = Cloth {

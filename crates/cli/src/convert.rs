@@ -1,9 +1,9 @@
 //! `toile convert`: from one file format to another.
 
-use crate::ask::{self, BadRequest, ending, is_file};
 use crate::morphs;
 use crate::output::{self, Overwrite};
 use crate::pacing::Pacing;
+use crate::resolve::{self, BadRequest, ending, is_file};
 use anyhow::Result;
 use clap::Parser;
 use glam::Vec3;
@@ -112,7 +112,7 @@ pub fn run(args: &Args) -> Result<()> {
         (Kind::Motion, "bvh") => motion_to_bvh(args),
         (Kind::Motion | Kind::Body, "glb") => body_to_glb(args),
         (Kind::Body, "obj") => {
-            Ok(obj::write_mesh(args.out(), &ask::body(&args.input, args.select.as_deref())?.mesh)?)
+            Ok(obj::write_mesh(args.out(), &resolve::body(&args.input, args.select.as_deref())?.mesh)?)
         }
         (Kind::Garment, "obj") => {
             let (_, garment) = worn(args)?;
@@ -184,21 +184,21 @@ fn kind(args: &Args) -> Result<Kind> {
 }
 
 fn the_body(args: &Args) -> Result<Body> {
-    ask::body(args.body.as_deref().unwrap_or("mannequin:female"), None)
+    resolve::body(args.body.as_deref().unwrap_or("mannequin:female"), None)
 }
 
 fn worn(args: &Args) -> Result<(Body, Garment)> {
     let body = the_body(args)?;
-    let garment = ask::garment(&args.input, &body, args.rest.into(), args.select.as_deref())?;
+    let garment = resolve::garment(&args.input, &body, args.rest.into(), args.select.as_deref())?;
     Ok((body, garment))
 }
 
 fn motion_to_bvh(args: &Args) -> Result<()> {
     let motions = match &args.body {
         Some(body) => {
-            ask::motions(std::slice::from_ref(&args.input), &ask::body(body, None)?, &Pacing::AS_IS)?
+            resolve::motions(std::slice::from_ref(&args.input), &resolve::body(body, None)?, &Pacing::AS_IS)?
         }
-        None => ask::paced(&args.input, &Pacing::AS_IS)?,
+        None => resolve::paced(&args.input, &Pacing::AS_IS)?,
     };
     match motions.as_slice() {
         // Centimetres: what other programs expect of a BVH file.
@@ -224,10 +224,10 @@ fn motion_to_bvh(args: &Args) -> Result<()> {
 fn body_to_glb(args: &Args) -> Result<()> {
     let (body, mut names) = match kind(args)? {
         Kind::Motion => (the_body(args)?, vec![args.input.clone()]),
-        _ => (ask::body(&args.input, args.select.as_deref())?, Vec::new()),
+        _ => (resolve::body(&args.input, args.select.as_deref())?, Vec::new()),
     };
     names.extend(args.motion.iter().cloned());
-    let mut motions = ask::motions(&names, &body, &Pacing::AS_IS)?;
+    let mut motions = resolve::motions(&names, &body, &Pacing::AS_IS)?;
     let animated = is_file(&args.input) && names.is_empty();
     if animated {
         motions =
@@ -236,7 +236,7 @@ fn body_to_glb(args: &Args) -> Result<()> {
     }
     let mut garments = Vec::new();
     for name in &args.garment {
-        garments.push(ask::garment(name, &body, args.rest.into(), None)?);
+        garments.push(resolve::garment(name, &body, args.rest.into(), None)?);
     }
     write_dressed(args.out(), &body, &motions, &garments)
 }
@@ -275,7 +275,7 @@ fn take_to(args: &Args, to: &str) -> Result<()> {
         }
         Some(name) => {
             let body = the_body(args)?;
-            let garment = ask::garment(name, &body, args.rest.into(), None)?;
+            let garment = resolve::garment(name, &body, args.rest.into(), None)?;
             if garment.sim.positions.len() != take.vertices {
                 return Err(BadRequest(format!(
                     "garment `{name}` has {} vertices, the take {}",
@@ -294,12 +294,9 @@ fn take_to(args: &Args, to: &str) -> Result<()> {
     let slices: Vec<&[Vec3]> = frames.iter().map(Vec::as_slice).collect();
     match to {
         "pc2" => Ok(pc2::write_pc2(args.out(), &mesh, slices.iter().copied(), take.fps, take.fps, 0.0)?),
-        "usda" => Ok(usd::write_usd(
-            args.out(),
-            &mesh,
-            &slices,
-            UsdSettings { fps: take.fps, ..UsdSettings::default() },
-        )?),
+        "usda" => {
+            Ok(usd::write_usd(args.out(), &mesh, &slices, UsdSettings::default().with(|s| s.fps = take.fps))?)
+        }
         "glb" => Ok(glb::write_cloth_morphs(args.out(), &mesh, &frames, take.fps)?),
         "obj" => {
             let mut sequence = obj::ObjSequence::new(args.out(), &mesh);

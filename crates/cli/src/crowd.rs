@@ -3,9 +3,9 @@
 mod gpu;
 pub mod picture;
 
-use crate::ask::{self, BadRequest};
 use crate::output::Overwrite;
 use crate::pacing::Pacing;
+use crate::resolve::{self, BadRequest};
 use anyhow::Result;
 use clap::Parser;
 use faer::linalg::matmul::matmul;
@@ -97,13 +97,13 @@ pub fn run(args: &Args) -> Result<()> {
     if !faults.is_empty() {
         return Err(BadRequest(faults.join("\n")).into());
     }
-    let body = ask::body(&args.body, None)?;
+    let body = resolve::body(&args.body, None)?;
     if model.joints != body.skeleton.len() {
         let (own, other) = (model.joints, body.skeleton.len());
         let what = format!("the model's body has {own} joints, `{}` has {other}", body.name);
         return Err(BadRequest(what).into());
     }
-    let motions = ask::motions(&args.motion, &body, &Pacing::AS_IS)?;
+    let motions = resolve::motions(&args.motion, &body, &Pacing::AS_IS)?;
     let clips: Vec<Clip> = motions.iter().map(|m| Clip::new(&body, &m.resampled(rate))).collect();
     if let Some(path) = &args.picture {
         return picture::write(path, args, &model, &body, &clips);
@@ -163,7 +163,10 @@ struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     fn new(args: &Args, model: &Arc<Model>, clips: &'a [Clip], normals: bool) -> Result<Self> {
-        let settings = CrowdSettings { threads: args.threads, normals, ..CrowdSettings::default() };
+        let settings = CrowdSettings::default().with(|s| {
+            s.threads = args.threads;
+            s.normals = normals;
+        });
         let mut crowd = Crowd::new(settings);
         let id = crowd.add_model(model.clone(), args.count)?;
         let instances = (0..args.count).map(|_| crowd.add(id)).collect::<Result<_, _>>()?;

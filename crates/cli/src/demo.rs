@@ -10,6 +10,7 @@ use crate::crowd::{self, Clip};
 use crate::driver;
 use crate::evaluate::{self, Gate};
 use crate::interrupt;
+use crate::output::Overwrite;
 use crate::picture::{Cloth, Studio, sheet};
 use crate::report::{self, Story, facts, film};
 use crate::resume::{self, Digest};
@@ -155,7 +156,7 @@ fn make(args: &Args, plan: &Plan, resumed: bool, page: &Path, next: &str) -> Res
             "training": plan.train.join(", "), "unseen": plan.test.join(", "),
             "train_clips": plan.train.len(), "test_clips": plan.test.len(),
             "train_frames": frames(&seen), "test_frames": frames(&unseen),
-            "simulated_ms_per_frame": facts::simulated_ms(seen.iter().chain(&unseen)), "skin_us_per_frame": facts::skinned_us(&attachment, &unseen[0]),
+            "simulated_ms_per_frame": facts::simulated_ms(seen.iter().chain(&unseen)), "skin_us_per_frame": facts::skinned_us(&attachment, &unseen[0])?,
             "crowd": crowd, "machine": facts::of_machine(studio.as_ref().map(Studio::adapter)),
             "solver": format!("{:?}", RecordSettings::default().solver),
         }),
@@ -194,6 +195,7 @@ fn simulate(
             garment,
             fabric,
             settings: RecordSettings::default(),
+            overwrite: Overwrite { force: false },
             stops: plan.stops[usize::from(unseen)],
             out: &out.join("takes").join(name),
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
@@ -210,7 +212,7 @@ fn simulate(
 
 /// The model of these takes: read where it was learned from exactly them, else learned.
 fn train(path: &Path, body: &Body, takes: &[Take]) -> Result<Arc<Model>> {
-    let settings = Settings { kind: ModelKind::D, ..Settings::default() };
+    let settings = Settings::default().with(|s| s.kind = ModelKind::D);
     let inputs = takes.iter().map(|t| t.notes.iter().find(|(k, _)| k == resume::INPUTS));
     let digest = inputs
         .fold(Digest::default().with(&settings).with(&env!("CARGO_PKG_VERSION")), |d, note| d.with(&note))

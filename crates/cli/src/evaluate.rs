@@ -1,8 +1,8 @@
 //! `toile evaluate`: how wrong a model is, by free runs, and whether that is good enough.
 
-use crate::ask::{self, BadRequest};
 use crate::output::{self, Overwrite};
 use crate::report;
+use crate::resolve::{self, BadRequest};
 use crate::resume::read_take;
 use crate::train::take_files;
 use anyhow::Result;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toile_assets::read::garment::RestChoice;
 use toile_assets::{Attachment, AttachmentSettings, Body, Garment, Lineage, Model, Take, attach};
-use toile_learn::{Evaluation, SettlingSummary};
+use toile_learn::{Evaluation, SettlingSummary, Twins};
 
 /// Score a model against takes it has not seen
 #[derive(Parser)]
@@ -58,51 +58,17 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let gate = args.gate.as_deref().map(Gate::read).transpose()?;
     let model = Arc::new(Model::read(&args.model)?);
-    let body = ask::body(&args.body, None)?;
+    let body = resolve::body(&args.body, None)?;
     let takes = take_files(&args.takes)?.iter().map(|f| read_take(f)).collect::<Result<Vec<Take>>>()?;
     let others = match args.twins.is_empty() {
         true => Vec::new(),
         false => take_files(&args.twins)?.iter().map(|f| read_take(f)).collect::<Result<Vec<Take>>>()?,
     };
-    let mut faults = Vec::new();
-    for take in &takes {
-        if take.vertices != model.vertices || take.joints != model.joints {
-            faults.push(format!(
-                "take `{}` has {} vertices and {} joints, the model {} and {}",
-                take.clip, take.vertices, take.joints, model.vertices, model.joints
-            ));
-        }
-        if take.fps != model.fps {
-            faults.push(format!(
-                "take `{}` runs at {} frames per second, the model at {}",
-                take.clip, take.fps, model.fps
-            ));
-        }
-    }
-    faults.extend(not_its_takes(&model, &body, &takes, args.seen));
-    if body.skeleton.len() != model.joints {
-        faults.push(format!(
-            "body `{}` has {} joints, the model {}",
-            body.name,
-            body.skeleton.len(),
-            model.joints
-        ));
-    }
     let garment = match &args.garment {
-        Some(name) => Some(ask::garment(name, &body, RestChoice::Auto, None)?),
+        Some(name) => Some(resolve::garment(name, &body, RestChoice::Auto, None)?),
         None => None,
     };
-    if let Some(garment) = garment.as_ref().filter(|g| g.sim.positions.len() != model.vertices) {
-        faults.push(format!(
-            "garment `{}` has {} vertices, the model {}",
-            garment.name,
-            garment.sim.positions.len(),
-            model.vertices
-        ));
-    }
-    if !faults.is_empty() {
-        return Err(BadRequest(faults.join("\n")).into());
-    }
+    check_fit(&model, &body, garment.as_ref(), &takes, args.seen)?;
     let attachment = match (&garment, &model.attachment) {
         (Some(garment), _) => draped_attachment(&body, garment, &takes[0])?,
         (None, Some(own)) => own.clone(),
@@ -119,27 +85,7 @@ pub fn run(args: &Args) -> Result<()> {
     if !others.is_empty() {
         let t =
             toile_learn::twins(&model, &takes, &others).map_err(|e| BadRequest(format!("--twins: {e}")))?;
-        // No predictor can be nearer on average than halfway between the two; root of a half, since both stray.
-        let floor = t.mean_cm / 2.0f64.sqrt();
-        value["floor_cm"] = json!(floor);
-        value["twins_correlation"] = json!(t.correlation);
-        // The mean of all twins, which is the best foretelling, correlates with each by the root of what two of them do.
-        let of_best = evaluation.correlation / t.correlation.max(0.0).sqrt();
-        value["correlation_of_best"] = number(of_best);
-        value["above_floor_cm"] = json!((evaluation.mean_cm.powi(2) - floor.powi(2)).max(0.0).sqrt());
-        value["twins"] = json!({
-            "mean_cm": t.mean_cm, "after_stops_cm": number(t.after_stops_cm), "liveliness": t.liveliness,
-            "correlation": t.correlation, "pairs": t.pairs,
-        });
-        said.push_str(&format!(
-            "the simulation and its twin: {:.2} cm apart ({:.2} after stops), correlation {:.2}, over {} pairs\n\
-             floor {floor:.2} cm, {:.2} cm above it; correlation {of_best:.2} of the best that can be foretold\n",
-            t.mean_cm,
-            t.after_stops_cm,
-            t.correlation,
-            t.pairs,
-            (evaluation.mean_cm.powi(2) - floor.powi(2)).max(0.0).sqrt()
-        ));
+        said.push_str(&add_twins(&t, &evaluation, &mut value));
     }
     value["bytes"] = json!(model.bytes());
     let checks = gate.map_or(Ok(Vec::new()), |g| g.checks(&value))?;
@@ -165,6 +111,71 @@ pub fn run(args: &Args) -> Result<()> {
         anyhow::bail!("the gate is not passed:\n{}", failed.join("\n"));
     }
     Ok(())
+}
+
+/// Refuses takes, body and garment that are not the model's, saying all that differs.
+fn check_fit(
+    model: &Model,
+    body: &Body,
+    garment: Option<&Garment>,
+    takes: &[Take],
+    seen: bool,
+) -> Result<()> {
+    let mut faults = Vec::new();
+    for take in takes {
+        if take.vertices != model.vertices || take.joints != model.joints {
+            faults.push(format!(
+                "take `{}` has {} vertices and {} joints, the model {} and {}",
+                take.clip, take.vertices, take.joints, model.vertices, model.joints
+            ));
+        }
+        if take.fps != model.fps {
+            faults.push(format!(
+                "take `{}` runs at {} frames per second, the model at {}",
+                take.clip, take.fps, model.fps
+            ));
+        }
+    }
+    faults.extend(not_its_takes(model, body, takes, seen));
+    if body.skeleton.len() != model.joints {
+        faults.push(format!(
+            "body `{}` has {} joints, the model {}",
+            body.name,
+            body.skeleton.len(),
+            model.joints
+        ));
+    }
+    if let Some(garment) = garment.filter(|g| g.sim.positions.len() != model.vertices) {
+        faults.push(format!(
+            "garment `{}` has {} vertices, the model {}",
+            garment.name,
+            garment.sim.positions.len(),
+            model.vertices
+        ));
+    }
+    if faults.is_empty() { Ok(()) } else { Err(BadRequest(faults.join("\n")).into()) }
+}
+
+/// Puts what twins tell into the figures, and says it.
+fn add_twins(t: &Twins, evaluation: &Evaluation, value: &mut Value) -> String {
+    // No predictor can be nearer on average than halfway between the two; root of a half, since both stray.
+    let floor = t.mean_cm / 2.0f64.sqrt();
+    value["floor_cm"] = json!(floor);
+    let above = (evaluation.mean_cm.powi(2) - floor.powi(2)).max(0.0).sqrt();
+    value["twins_correlation"] = json!(t.correlation);
+    // The mean of all twins, which is the best foretelling, correlates with each by the root of what two of them do.
+    let of_best = evaluation.correlation / t.correlation.max(0.0).sqrt();
+    value["correlation_of_best"] = number(of_best);
+    value["above_floor_cm"] = json!(above);
+    value["twins"] = json!({
+        "mean_cm": t.mean_cm, "after_stops_cm": number(t.after_stops_cm), "liveliness": t.liveliness,
+        "correlation": t.correlation, "pairs": t.pairs,
+    });
+    format!(
+        "the simulation and its twin: {:.2} cm apart ({:.2} after stops), correlation {:.2}, over {} pairs\n\
+         floor {floor:.2} cm, {above:.2} cm above it; correlation {of_best:.2} of the best that can be foretold\n",
+        t.mean_cm, t.after_stops_cm, t.correlation, t.pairs
+    )
 }
 
 /// Another body or garment than the model's, and clips it was learned from.
@@ -312,7 +323,7 @@ fn text(e: &Evaluation) -> String {
         e.deepest_mm,
         e.truth_deepest_mm,
         e.out_of_range_percent,
-        e.strangest,
+        e.farthest_pose,
         e.clamped_per_frame,
         e.us_per_frame
     ));
@@ -405,7 +416,9 @@ pub fn json(e: &Evaluation) -> Value {
         "penetration_percent": number(e.penetration_percent), "deep_percent": number(e.deep_percent), "deepest_mm": number(e.deepest_mm),
         "truth_penetration_percent": number(e.truth_penetration_percent),
         "truth_deepest_mm": number(e.truth_deepest_mm),
-        "out_of_range_percent": e.out_of_range_percent, "strangest": e.strangest,
+        "out_of_range_percent": e.out_of_range_percent, "farthest_pose": e.farthest_pose,
+        // Its name before 0.1.1; keys are only ever added.
+        "strangest": e.farthest_pose,
         "us_per_frame": e.us_per_frame, "us_latent": e.us_latent, "rho": e.rho,
         "clamped_per_frame": e.clamped_per_frame, "clips": clips, "pass": e.mean_cm < e.skin_cm,
     })

@@ -1,6 +1,6 @@
 //! `toile fabric`: what fabrics there are and what they are made of.
 
-use crate::ask;
+use crate::resolve;
 use anyhow::Result;
 use clap::Parser;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub fn run(args: &Args) -> Result<()> {
         list(args.json);
         return Ok(());
     };
-    let fabric = ask::fabric(name)?;
+    let fabric = resolve::fabric(name)?;
     if args.toml {
         print!("{}", toml(&fabric));
     } else if args.json {

@@ -2,7 +2,7 @@
 
 mod refusals;
 
-use crate::ask::{self, BadRequest, ending, is_file};
+use crate::resolve::{self, BadRequest, ending, is_file};
 use anyhow::Result;
 use clap::Parser;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ pub fn run(args: &Args) -> Result<()> {
     if args.list {
         list(args.json);
     }
-    let wearer = args.body.as_deref().map(|name| ask::body(name, None)).transpose()?;
+    let wearer = args.body.as_deref().map(|name| resolve::body(name, None)).transpose()?;
     for name in &args.files {
         let (value, text) = look(name, wearer.as_ref())?;
         if args.json { println!("{value}") } else { print!("{text}") }
@@ -68,7 +68,7 @@ fn look(name: &str, wearer: Option<&Body>) -> Result<(Value, String)> {
     if !is_file(name) {
         return built_in(name, wearer);
     }
-    let (file, select) = ask::part(name, None);
+    let (file, select) = resolve::part(name, None);
     let path = Path::new(file);
     Ok(match ending(file).as_str() {
         "glb" | "gltf" | "vrm" if select.is_some() => gltf_part(name, path, select, wearer)?,
@@ -81,7 +81,7 @@ fn look(name: &str, wearer: Option<&Body>) -> Result<(Value, String)> {
         "take" => take(name, &crate::resume::read_take(path)?),
         "toile" => model(name, &Model::read(path)?),
         "toml" => {
-            let fabric = ask::fabric(name)?;
+            let fabric = resolve::fabric(name)?;
             (json!({"kind": "fabric", "name": fabric.name}), format!("{name}: {fabric:#?}\n"))
         }
         other => {

@@ -1,14 +1,14 @@
 //! `toile lab`: the solver against analytic values, and the scenes the field knows.
 
-use crate::ask::BadRequest;
 use crate::driver;
 use crate::output::Overwrite;
+use crate::resolve::BadRequest;
 use anyhow::Result;
 use clap::Parser;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use toile_assets::Error;
-use toile_lab::{Case, Findings, Plot, Row, Shot};
+use toile_lab::{Case, Findings, Plot, Row, Snapshot};
 use toile_show::{
     Camera, Chart, Image, Item, Line, Material, MeshHandle, Page, Renderer, Scene, View, contact_sheet,
 };
@@ -173,11 +173,11 @@ fn chart(plot: &Plot) -> Chart {
 }
 
 /// Shots of one scene side by side, all from one camera that sees all of them.
-fn pictures(page: &mut Page, renderer: &mut Renderer, shots: &[Shot]) -> Result<()> {
+fn pictures(page: &mut Page, renderer: &mut Renderer, shots: &[Snapshot]) -> Result<()> {
     let mut names: Vec<&str> = shots.iter().map(|s| s.scene.as_str()).collect();
     names.dedup();
     for name in names {
-        let group: Vec<&Shot> = shots.iter().filter(|s| s.scene == name).collect();
+        let group: Vec<&Snapshot> = shots.iter().filter(|s| s.scene == name).collect();
         let images = group.iter().map(|s| picture(renderer, s)).collect::<Result<Vec<Image>>>()?;
         let captions: Vec<&str> = group.iter().map(|s| s.name.as_str()).collect();
         page.image(&contact_sheet(&images, &captions, 4)?, name)?;
@@ -185,7 +185,7 @@ fn pictures(page: &mut Page, renderer: &mut Renderer, shots: &[Shot]) -> Result<
     Ok(())
 }
 
-fn picture(renderer: &mut Renderer, shot: &Shot) -> Result<Image> {
+fn picture(renderer: &mut Renderer, shot: &Snapshot) -> Result<Image> {
     // The studio's floor is at zero; what hangs in the air of the laboratory is stood on it.
     let lowest = shot.pieces.iter().flat_map(|p| &p.positions).map(|p| p.y).fold(f32::INFINITY, f32::min);
     let lifted: Vec<Vec<glam::Vec3>> = shot

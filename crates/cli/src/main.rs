@@ -2,7 +2,6 @@
 
 mod advise;
 mod animate;
-mod ask;
 mod compare;
 mod convert;
 mod crowd;
@@ -21,6 +20,7 @@ mod progress;
 mod render;
 mod report;
 mod reproduce;
+mod resolve;
 mod resume;
 mod simulate;
 mod tiers;
@@ -98,7 +98,7 @@ fn said_once(error: &anyhow::Error) -> String {
 /// 2 for input that cannot be used, 1 for work that failed, 130 for Ctrl-C.
 fn exit_code(error: &anyhow::Error) -> u8 {
     for cause in error.chain() {
-        if cause.downcast_ref::<ask::BadRequest>().is_some() {
+        if cause.downcast_ref::<resolve::BadRequest>().is_some() {
             return 2;
         }
         if cause.downcast_ref::<interrupt::Stopped>().is_some() {

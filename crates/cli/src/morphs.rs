@@ -5,10 +5,10 @@
 //! weights to about −1…1, which sliders and compressed animation expect; they are stored with the mesh. A model of kind d
 //! is skinned: its targets move the mesh in the bind pose, and it plays as is on the character beside it.
 
-use crate::ask::{self, BadRequest};
 use crate::pacing::Pacing;
-use crate::tiers::{self, Shot};
-use anyhow::Result;
+use crate::resolve::{self, BadRequest};
+use crate::tiers::{self, PosedMotion};
+use anyhow::{Context, Result};
 use glam::Vec3;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -92,13 +92,12 @@ struct Weights {
 }
 
 fn play(model: &Arc<Model>, body: &Body, name: &str, clip: Option<&str>, scales: &[f32]) -> Result<Weights> {
-    let shot = Shot::new(name, clip, body, &Pacing::AS_IS, model.fps, None)?;
+    let shot = PosedMotion::new(name, clip, body, &Pacing::AS_IS, model.fps, None)?;
     let mut garment = Stable::new(model.clone());
     let mut weights = Vec::with_capacity(shot.len());
     for (f, (bones, root)) in shot.bones.iter().zip(&shot.roots).enumerate() {
-        if tiers::advance(&mut garment, bones, root, shot.fps).refused {
-            anyhow::bail!("frame {f}: the pose could not be used");
-        }
+        let stepped = garment.step_with_root(bones, root, 1.0 / shot.fps);
+        stepped.with_context(|| format!("{name}, frame {f}"))?;
         weights.push(garment.coefficients().iter().zip(scales).map(|(y, s)| y / s).collect());
     }
     Ok(Weights { weights, roots: shot.roots, motion: shot.motion })
@@ -144,7 +143,7 @@ pub fn garment(
 ) -> Result<Option<Garment>> {
     match names {
         [] => Ok(None),
-        [name] => Ok(Some(ask::garment(name, body, rest, None)?)),
+        [name] => Ok(Some(resolve::garment(name, body, rest, None)?)),
         _ => Err(BadRequest("a model is one garment; give --garment once".into()).into()),
     }
 }

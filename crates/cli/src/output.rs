@@ -1,6 +1,6 @@
 //! Where results go: nothing of the user's is overwritten unless he says so.
 
-use crate::ask::{BadRequest, is_file};
+use crate::resolve::{BadRequest, is_file};
 use anyhow::Result;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -15,6 +15,14 @@ pub struct Overwrite {
 }
 
 impl Overwrite {
+    /// Makes a folder for results, or takes one that is there; refuses a file.
+    pub fn folder(path: &Path) -> Result<()> {
+        if path.exists() && !path.is_dir() {
+            return Err(BadRequest(format!("{}: is a file; name a folder", path.display())).into());
+        }
+        Ok(std::fs::create_dir_all(path).map_err(|e| toile_assets::Error::io(path, e))?)
+    }
+
     /// Refuses, before any work is done, an output whose folder does not exist, one that is an input, and one that is
     /// somebody else's file.
     pub fn check<'a>(self, path: &Path, inputs: impl IntoIterator<Item = &'a str>) -> Result<()> {
@@ -64,7 +72,15 @@ fn ours(path: &Path) -> bool {
 fn says_so(path: &Path) -> std::io::Result<bool> {
     /// Headers of files with many parts are long.
     const LOOK: u64 = 1 << 20;
-    const MARKS: [&[u8]; 4] = [MARK.as_bytes(), b"\"generator\":\"toile\"", b"toile-model", b"toile-take"];
+    const MARKS: [&[u8]; 6] = [
+        MARK.as_bytes(),
+        b"\"generator\":\"toile\"",
+        b"toile-model",
+        b"toile-take",
+        // What the frames of takes cost, and the page of published tables, as they were written before they said so.
+        b"{\"ms\":{",
+        b"# Stable Spaces, reproduced\n",
+    ];
     let mut file = std::fs::File::open(path)?;
     let length = file.metadata()?.len();
     let mut bytes = Vec::new();

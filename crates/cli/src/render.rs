@@ -1,6 +1,5 @@
 //! `toile render`: pictures of a body, dressed and in motion.
 
-use crate::ask::{self, BadRequest, ending};
 use crate::convert::Rest;
 use crate::driver;
 use crate::output::{self, Overwrite};
@@ -8,10 +7,12 @@ use crate::pacing::{self, Pacing};
 use crate::picture::{Cloth, DEPTH_SLACK_M, Studio, sheet};
 use crate::progress;
 use crate::report::film::red_cm;
+use crate::resolve::{self, BadRequest, ending};
 use crate::tiers::{self, one_motion};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
 use glam::{Affine3A, Vec3};
+use indicatif::ProgressBar;
 use std::path::PathBuf;
 use toile_assets::{Attachment, AttachmentSettings, Body, Mesh, Motion, RootTrack, Take, attach};
 use toile_run::{Stable, Tier};
@@ -203,7 +204,7 @@ fn numbered(name: &str, number: usize) -> Option<String> {
 }
 
 /// What moves, frame by frame.
-struct Shot {
+struct PosedFrames {
     bones: Vec<Vec<Affine3A>>,
     roots: RootTrack,
     fps: f64,
@@ -219,21 +220,8 @@ struct Worn {
 
 pub fn run(args: &Args) -> Result<()> {
     let out = out(args)?;
-    let mut faults = Vec::new();
-    if args.model.is_some() && args.motion.is_none() && args.take.is_none() {
-        faults.push("a model needs a motion: name one with --motion or --take".to_string());
-    }
-    if !(0.0..=1000.0).contains(&args.slack_mm) || !args.orbit.is_finite() {
-        faults.push(format!("{} mm of slack, {}° of orbit cannot be", args.slack_mm, args.orbit));
-    }
-    if let Some(cm) = args.heat_cm.filter(|cm| !(*cm > 0.0 && cm.is_finite())) {
-        faults.push(format!("{cm} cm cannot be red in a heat map; it wants a distance above 0"));
-    }
-    let panes = panes(args, &mut faults);
-    if !faults.is_empty() {
-        return Err(BadRequest(faults.join("\n")).into());
-    }
-    let body = ask::turned_body(&args.body, args.turn)?;
+    let panes = usable_panes(args)?;
+    let body = resolve::turned_body(&args.body, args.turn)?;
     let take = args.take.as_deref().map(Take::read).transpose()?;
     if let Some(take) = &take
         && take.joints != body.skeleton.len()
@@ -248,16 +236,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let shot = shot(args, &body, take.as_ref())?;
     let wanted = wanted(args, shot.bones.len(), take.is_some() || args.motion.is_some());
-    let (w, h) = args.size;
-    let wide = panes.len() as u64 * u64::from(w);
-    let pixels = wide * u64::from(h) * if matches!(out, Out::Sheet) { wanted.len() as u64 } else { 1 };
-    if wide > 16384 || pixels > 6 * MOST_PIXELS {
-        return Err(BadRequest(format!(
-            "{} pictures of {wide}×{h} are more than one file holds; ask for fewer or smaller ones, or for a film",
-            wanted.len()
-        ))
-        .into());
-    }
+    check_size(args, &out, panes.len(), wanted.len())?;
     let (clothes, hidden) = clothes(args, &body, &shot, take.as_ref(), &panes)?;
     let mut studio = studio(args, &body, &shot)?;
     studio.hide(&hidden);
@@ -283,47 +262,80 @@ pub fn run(args: &Args) -> Result<()> {
                 bar.inc(1);
             }
         }
-        Out::Film(format) => {
-            // Colours of a GIF are chosen before it begins; other films need one picture to know their size.
-            let samples = if format == FilmFormat::Gif { wanted.len().min(8) } else { 1 };
-            let samples = (0..samples)
-                .map(|k| artist.draw(wanted[k * (wanted.len() - 1) / (samples - 1).max(1)], labelled))
-                .collect::<Result<Vec<_>>>()?;
-            let (path, fps, count) = (&args.out, shot.fps as f32, wanted.len());
-            // Encoding has a thread of its own; two frames may wait for it.
-            std::thread::scope(|scope| -> Result<()> {
-                let (send, receive) = std::sync::mpsc::sync_channel::<Image>(2);
-                let encoding = scope.spawn(move || -> toile_show::Result<()> {
-                    let mut film = Film::create(path, format, fps, count, &samples)?;
-                    for frame in receive {
-                        film.push(&frame)?;
-                    }
-                    film.finish()
-                });
-                let mut failed = None;
-                for &f in &wanted {
-                    let frame = match artist.draw(f, labelled) {
-                        Ok(frame) => frame,
-                        Err(e) => {
-                            failed = Some(e);
-                            break;
-                        }
-                    };
-                    if send.send(frame).is_err() {
-                        // Nobody takes it any more: the encoder's own error says why.
-                        break;
-                    }
-                    bar.inc(1);
-                }
-                drop(send);
-                let encoded = encoding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                failed.map_or(Ok(encoded?), Err)
-            })?;
-        }
+        Out::Film(format) => film(&mut artist, format, &wanted, &bar)?,
     }
     bar.finish_and_clear();
     println!("{} ({} pictures, {adapter})", args.out.display(), wanted.len());
     Ok(())
+}
+
+/// All that is wrong with the arguments alone, or the panes to draw.
+fn usable_panes(args: &Args) -> Result<Vec<Pane>> {
+    let mut faults = Vec::new();
+    if args.model.is_some() && args.motion.is_none() && args.take.is_none() {
+        faults.push("a model needs a motion: name one with --motion or --take".to_string());
+    }
+    if !(0.0..=1000.0).contains(&args.slack_mm) || !args.orbit.is_finite() {
+        faults.push(format!("{} mm of slack, {}° of orbit cannot be", args.slack_mm, args.orbit));
+    }
+    if let Some(cm) = args.heat_cm.filter(|cm| !(*cm > 0.0 && cm.is_finite())) {
+        faults.push(format!("{cm} cm cannot be red in a heat map; it wants a distance above 0"));
+    }
+    let panes = panes(args, &mut faults);
+    if faults.is_empty() { Ok(panes) } else { Err(BadRequest(faults.join("\n")).into()) }
+}
+
+/// Refuses pictures that are larger than files or memory hold.
+fn check_size(args: &Args, out: &Out, panes: usize, pictures: usize) -> Result<()> {
+    let (w, h) = args.size;
+    let wide = panes as u64 * u64::from(w);
+    let pixels = wide * u64::from(h) * if matches!(out, Out::Sheet) { pictures as u64 } else { 1 };
+    if wide > 16384 || pixels > 6 * MOST_PIXELS {
+        return Err(BadRequest(format!(
+            "{pictures} pictures of {wide}×{h} are more than one file holds; ask for fewer or smaller ones, or for a film"
+        ))
+        .into());
+    }
+    Ok(())
+}
+
+/// Draws and encodes side by side: encoding has a thread of its own, and two frames may wait for it.
+fn film(artist: &mut Artist<'_>, format: FilmFormat, wanted: &[usize], bar: &ProgressBar) -> Result<()> {
+    let labelled = wanted.len() > 1;
+    // Colours of a GIF are chosen before it begins; other films need one picture to know their size.
+    let samples = if format == FilmFormat::Gif { wanted.len().min(8) } else { 1 };
+    let samples = (0..samples)
+        .map(|k| artist.draw(wanted[k * (wanted.len() - 1) / (samples - 1).max(1)], labelled))
+        .collect::<Result<Vec<_>>>()?;
+    let (path, fps, count) = (&artist.args.out, artist.shot.fps as f32, wanted.len());
+    std::thread::scope(|scope| -> Result<()> {
+        let (send, receive) = std::sync::mpsc::sync_channel::<Image>(2);
+        let encoding = scope.spawn(move || -> toile_show::Result<()> {
+            let mut film = Film::create(path, format, fps, count, &samples)?;
+            for frame in receive {
+                film.push(&frame)?;
+            }
+            film.finish()
+        });
+        let mut failed = None;
+        for &f in wanted {
+            let frame = match artist.draw(f, labelled) {
+                Ok(frame) => frame,
+                Err(e) => {
+                    failed = Some(e);
+                    break;
+                }
+            };
+            if send.send(frame).is_err() {
+                // Nobody takes it any more: the encoder's own error says why.
+                break;
+            }
+            bar.inc(1);
+        }
+        drop(send);
+        let encoded = encoding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        failed.map_or(Ok(encoded?), Err)
+    })
 }
 
 /// The panes that were asked for, or the one that what was given allows.
@@ -363,7 +375,7 @@ fn columns(pictures: usize) -> usize {
     }
 }
 
-fn studio(args: &Args, body: &Body, shot: &Shot) -> Result<Studio> {
+fn studio(args: &Args, body: &Body, shot: &PosedFrames) -> Result<Studio> {
     let start = shot.roots.frames[0].position.y;
     let highest = shot.roots.frames.iter().map(|r| r.position.y - start).fold(0.0, f64::max);
     // A gait's bob needs no room; a leap does.
@@ -398,7 +410,7 @@ fn mean_error_cm(clothes: &[Worn]) -> f64 {
 struct Artist<'a> {
     args: &'a Args,
     body: &'a Body,
-    shot: &'a Shot,
+    shot: &'a PosedFrames,
     clothes: &'a [Worn],
     panes: &'a [Pane],
     heat_cm: f32,
@@ -474,17 +486,21 @@ impl Artist<'_> {
     }
 }
 
-fn shot(args: &Args, body: &Body, take: Option<&Take>) -> Result<Shot> {
+fn shot(args: &Args, body: &Body, take: Option<&Take>) -> Result<PosedFrames> {
     if let Some(take) = take {
         let bones = (0..take.len()).map(|f| take.frame_bones(f).to_vec()).collect();
-        return Ok(Shot { bones, roots: RootTrack { frames: take.roots.clone(), held: 0 }, fps: take.fps });
+        return Ok(PosedFrames {
+            bones,
+            roots: RootTrack { frames: take.roots.clone(), held: 0 },
+            fps: take.fps,
+        });
     }
     let motion = match &args.motion {
         None => Motion::new("rest", 30.0, body.skeleton.clone(), vec![body.skeleton.rest_pose()])?,
         Some(name) => one_motion(name, args.clip.as_deref(), body, &Pacing::new(args.fps, args.trim))?,
     };
     let motion = motion.resampled(30.0);
-    Ok(Shot {
+    Ok(PosedFrames {
         bones: motion.poses.iter().map(|p| body.bones(p)).collect(),
         roots: RootTrack::new(&body.skeleton, &motion.poses),
         fps: motion.fps,
@@ -495,7 +511,7 @@ fn shot(args: &Args, body: &Body, take: Option<&Take>) -> Result<Shot> {
 fn clothes(
     args: &Args,
     body: &Body,
-    shot: &Shot,
+    shot: &PosedFrames,
     take: Option<&Take>,
     panes: &[Pane],
 ) -> Result<(Vec<Worn>, Vec<u32>)> {
@@ -543,8 +559,9 @@ fn clothes(
         };
         let mut garment = Stable::new(model.clone());
         let mut learned = Vec::new();
-        for (bones, root) in shot.bones.iter().zip(&shot.roots.frames) {
-            garment.step(bones, root, 1.0 / shot.fps);
+        for (f, (bones, root)) in shot.bones.iter().zip(&shot.roots.frames).enumerate() {
+            let stepped = garment.step_with_root(bones, root, 1.0 / shot.fps);
+            stepped.with_context(|| format!("frame {f}"))?;
             let mut out = vec![Vec3::ZERO; model.vertices];
             garment.positions(&mut out);
             learned.push(out);
@@ -566,7 +583,7 @@ fn clothes(
         });
     }
     for (k, name) in args.garment.iter().enumerate() {
-        let garment = ask::garment(name, body, args.rest.into(), None)?;
+        let garment = resolve::garment(name, body, args.rest.into(), None)?;
         let attachment = attach(body, &garment.sim, &AttachmentSettings::default())?;
         let mut cloth = cloth(&garment.sim.triangles, &garment.fabric);
         if k > 0 || !all.is_empty() {

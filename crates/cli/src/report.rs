@@ -70,7 +70,7 @@ pub fn write_evaluated(
             "command": "toile evaluate", "body": body.name, "garment": note("garment"), "fabric": note("fabric"),
             "unseen": unseen.join(", "), "test_clips": unseen.len(),
             "simulated_ms_per_frame": facts::simulated_ms(takes.iter()),
-            "skin_us_per_frame": facts::skinned_us(attachment, &takes[0]),
+            "skin_us_per_frame": facts::skinned_us(attachment, &takes[0])?,
             "machine": facts::of_machine(studio.as_ref().map(Studio::adapter)),
         }),
     );

@@ -4,8 +4,9 @@ mod cast;
 mod page;
 mod study;
 
-use crate::ask::{self, BadRequest};
+use crate::output::Overwrite;
 use crate::pacing::Pacing;
+use crate::resolve::{self, BadRequest};
 use crate::simulate::Job;
 use anyhow::{Context, Result};
 use cast::Cast;
@@ -57,6 +58,8 @@ pub struct Args {
     /// Folder for simulations and models
     #[arg(long, default_value = "toile-reproduce")]
     out: PathBuf,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Folder for the report and its plots; the same folder when not given
     #[arg(long)]
     report: Option<PathBuf>,
@@ -82,10 +85,11 @@ pub fn run(args: &Args) -> Result<()> {
     let begun = Instant::now();
     let Which::StableSpaces = args.which;
     let report = args.report.clone().unwrap_or_else(|| args.out.clone());
-    let body = ask::body(&args.body, None)?;
+    let body = resolve::body(&args.body, None)?;
     let cast = Cast::new(args.motions.as_deref(), args.quick)?;
-    for folder in [&args.out, &report] {
-        std::fs::create_dir_all(folder).map_err(|e| toile_assets::Error::io(folder.as_path(), e))?;
+    for (folder, file) in [(&args.out, "model.toile"), (&report, page::FILE)] {
+        Overwrite::folder(folder)?;
+        args.overwrite.check(&folder.join(file), [])?;
     }
     let stops = args.stops.unwrap_or(if args.quick { 1 } else { 5 });
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -146,9 +150,9 @@ impl Wardrobe<'_> {
         if clips.is_empty() {
             return Ok(Vec::new());
         }
-        let worn = ask::garment(garment, self.body, RestChoice::Auto, None)?;
-        let fabric = ask::fabric(fabric.unwrap_or(&worn.fabric))?;
-        let motions: Vec<Motion> = ask::motions(clips, self.body, &Pacing::AS_IS)?;
+        let worn = resolve::garment(garment, self.body, RestChoice::Auto, None)?;
+        let fabric = resolve::fabric(fabric.unwrap_or(&worn.fabric))?;
+        let motions: Vec<Motion> = resolve::motions(clips, self.body, &Pacing::AS_IS)?;
         let plain: String = format!("{garment}-{}", fabric.name)
             .chars()
             .map(|c| if c.is_alphanumeric() { c } else { '_' })
@@ -159,11 +163,12 @@ impl Wardrobe<'_> {
             body: self.body,
             garment: &worn,
             fabric: &fabric,
-            settings: RecordSettings { nudge_m, ..RecordSettings::default() },
+            settings: RecordSettings::default().with(|s| s.nudge_m = nudge_m),
             stops,
             out: &out,
             jobs: self.jobs,
             shard: None,
+            overwrite: self.args.overwrite,
         };
         let outcome = job.simulate(&motions).with_context(|| format!("simulating {garment}"))?;
         for (clip, why) in &outcome.failed {

@@ -77,6 +77,11 @@ impl Timings {
         Self { path: folder.join(own), ms: Mutex::new(ms) }
     }
 
+    /// The file that is written.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Writes a take without its clock, and the clock beside it.
     pub fn write(&self, path: &Path, take: &Take) -> Result<()> {
         let mut timeless = take.clone();
@@ -84,7 +89,7 @@ impl Timings {
         timeless.write(path)?;
         let mut ms = self.ms.lock().expect("no thread panics while it holds this");
         ms.insert(name(path), take.reports.iter().map(|r| r.ms).collect());
-        Ok(write_atomically(&self.path, json!({"ms": *ms}).to_string().as_bytes())?)
+        Ok(write_atomically(&self.path, json!({"generator": "toile", "ms": *ms}).to_string().as_bytes())?)
     }
 
     /// Puts the clock back into a take that was read.

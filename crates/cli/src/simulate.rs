@@ -8,9 +8,10 @@ mod shard;
 pub use job::Job;
 pub use shard::Shard;
 
-use crate::ask::{self, BadRequest};
 use crate::convert::Rest;
+use crate::output::Overwrite;
 use crate::pacing::{self, Pacing};
+use crate::resolve::{self, BadRequest};
 use anyhow::Result;
 use clap::Parser;
 use clips::Clips;
@@ -18,7 +19,6 @@ use physics::Physics;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use toile_assets::Take;
-use toile_simulate::RecordSettings;
 
 /// Simulate a garment on a body through motions, one take file a clip
 #[derive(Parser)]
@@ -81,19 +81,21 @@ pub struct Args {
     /// Folder for the takes
     #[arg(long)]
     out: PathBuf,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// One JSON object on standard output
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let body = ask::turned_body(&args.body, args.turn)?;
-    let garment = ask::worn(&args.garment, &body, args.rest.into())?;
-    let fabric = ask::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
+    let body = resolve::turned_body(&args.body, args.turn)?;
+    let garment = resolve::worn(&args.garment, &body, args.rest.into())?;
+    let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
     if !(0.0..=10.0).contains(&args.nudge) {
         return Err(BadRequest(format!("--nudge {}: 0 to 10 mm", args.nudge)).into());
     }
-    let settings = RecordSettings { nudge_m: 1e-3 * args.nudge, ..args.physics.settings()? };
+    let settings = args.physics.settings()?.with(|s| s.nudge_m = 1e-3 * args.nudge);
     let pacing = Pacing::new(args.fps, args.trim);
     let clips = Clips::gather(&args.motion, &pacing, &body, &settings, args.cut, args.shard)?;
     for (clip, why) in &clips.skipped {
@@ -108,6 +110,7 @@ pub fn run(args: &Args) -> Result<()> {
         out: &args.out,
         jobs: args.jobs.unwrap_or_else(cores),
         shard: args.shard,
+        overwrite: args.overwrite,
     };
     let outcome = job.simulate(&clips.usable)?;
     let failed: Vec<&(String, String)> = clips.skipped.iter().chain(&outcome.failed).collect();

@@ -1,18 +1,19 @@
 //! One garment on one motion by any tier: what `animate` and `compare` play.
 
-use crate::ask::{self, BadRequest};
 use crate::pacing::Pacing;
 use crate::progress;
+use crate::resolve::{self, BadRequest};
 use anyhow::{Context, Result};
 use glam::{Affine3A, Vec3};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 use toile_assets::{
     Attachment, AttachmentSettings, Body, Fabric, Garment, Lineage, Model, Motion, RootFrame, RootTrack,
     Take, attach,
 };
-use toile_run::{Skinned, Stable, Tier};
-use toile_simulate::{RecordSettings, drape, ramp, record_from};
+use toile_run::{Skinned, Stable, Tier, TierReport};
+use toile_simulate::{RecordSettings, Recorder, check_clip};
 
 /// A way of moving a garment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -36,14 +37,14 @@ impl TierName {
 }
 
 /// A motion at a constant rate, as bones and roots.
-pub struct Shot {
+pub struct PosedMotion {
     pub motion: Motion,
     pub bones: Vec<Vec<Affine3A>>,
     pub roots: Vec<RootFrame>,
     pub fps: f64,
 }
 
-impl Shot {
+impl PosedMotion {
     /// The one motion that was named, carried over to the body, at a rate and no longer than asked.
     pub fn new(
         name: &str,
@@ -81,15 +82,15 @@ impl Shot {
 
 /// The only motion of that name; of a file with several, the chosen clip.
 pub fn one_motion(name: &str, clip: Option<&str>, body: &Body, pacing: &Pacing) -> Result<Motion> {
-    let mut motions = ask::raw_motions(name)?;
+    let mut motions = resolve::raw_motions(name)?;
     let names: Vec<String> = motions.iter().map(|m| m.name.clone()).collect();
     if let Some(clip) = clip {
         motions.retain(|m| m.name == clip);
     }
     match motions.len() {
         1 => {
-            let carry = if ask::is_file(name) { ask::file_onto } else { ask::onto };
-            let motion = pacing.apply(motions.remove(0), ask::is_file(name))?;
+            let carry = if resolve::is_file(name) { resolve::file_onto } else { resolve::onto };
+            let motion = pacing.apply(motions.remove(0), resolve::is_file(name))?;
             carry(motion, body).with_context(|| format!("motion {name}"))
         }
         0 if names.is_empty() => Err(BadRequest(format!("{name} holds no animation")).into()),
@@ -117,10 +118,9 @@ pub struct Played {
 
 /// The garment at rest on the body's rest pose, in simulation vertices.
 pub fn draped(body: &Body, garment: &Garment, fabric: &Fabric) -> Result<Vec<Vec3>> {
-    let settings = RecordSettings::default();
     let bar = progress::bar(1, "draping");
-    let world = drape(body, garment, fabric, &settings.solver, &settings.drape)
-        .with_context(|| format!("draping `{}`", garment.name))?;
+    let world =
+        Recorder::new(body, garment).drape(fabric).with_context(|| format!("draping `{}`", garment.name))?;
     bar.finish_and_clear();
     Ok(world.state.x.iter().map(|p| p.as_vec3()).collect())
 }
@@ -165,26 +165,23 @@ pub fn model_for(path: &std::path::Path, body: &Body, garment: Option<&Garment>)
     if faults.is_empty() { Ok(Arc::new(model)) } else { Err(BadRequest(faults.join("\n")).into()) }
 }
 
-/// One step of any tier, a frame of `fps` after the last.
-pub fn advance(tier: &mut dyn Tier, bones: &[Affine3A], root: &RootFrame, fps: f64) -> toile_run::StepReport {
-    tier.step(bones, root, 1.0 / fps)
-}
-
 /// Plays a tier that steps from pose to pose, frame by frame into `out`.
-fn play(tier: &mut dyn Tier, shot: &Shot, out: &mut dyn FnMut(&[Vec3]) -> Result<()>) -> Result<Played> {
+fn play(
+    tier: &mut dyn Tier,
+    shot: &PosedMotion,
+    out: &mut dyn FnMut(&[Vec3]) -> Result<()>,
+) -> Result<Played> {
     let mut positions = vec![Vec3::ZERO; tier.vertices()];
     let mut micros = Vec::with_capacity(shot.len());
     let mut played = Played::default();
     tier.reset();
-    for (f, (bones, root)) in shot.bones.iter().zip(&shot.roots).enumerate() {
-        let mut report = toile_run::StepReport::default();
+    for (f, bones) in shot.bones.iter().enumerate() {
+        let mut stepped = Ok(TierReport::default());
         micros.push(timed(|| {
-            report = advance(tier, bones, root, shot.fps);
+            stepped = tier.step(bones, 1.0 / shot.fps);
             tier.positions(&mut positions);
         }));
-        if report.refused {
-            anyhow::bail!("frame {f}: the pose could not be used");
-        }
+        let report = stepped.with_context(|| format!("{}, frame {f}", shot.motion.name))?;
         played.frames += 1;
         played.clamped_frames += usize::from(report.clamped > 0);
         out(&positions)?;
@@ -197,7 +194,7 @@ fn play(tier: &mut dyn Tier, shot: &Shot, out: &mut dyn FnMut(&[Vec3]) -> Result
 /// Plays the garment as it follows the bones.
 pub fn play_skin(
     attachment: &Attachment,
-    shot: &Shot,
+    shot: &PosedMotion,
     out: &mut dyn FnMut(&[Vec3]) -> Result<()>,
 ) -> Result<Played> {
     play(&mut Skinned::new(attachment.clone()), shot, out)
@@ -207,7 +204,7 @@ pub fn play_skin(
 pub fn play_stable(
     model: &Arc<Model>,
     body: &Body,
-    shot: &Shot,
+    shot: &PosedMotion,
     out: &mut dyn FnMut(&[Vec3]) -> Result<()>,
 ) -> Result<Played> {
     let mut tier = Stable::new(model.clone());
@@ -231,25 +228,22 @@ pub fn play_stable(
 }
 
 /// Simulates the garment from drape to last frame.
-pub fn simulate(body: &Body, garment: &Garment, fabric: &Fabric, shot: &Shot) -> Result<Take> {
-    let settings = RecordSettings { fps: shot.fps, ..RecordSettings::default() };
-    toile_simulate::check_clip(body, &shot.motion, &settings)?;
+pub fn simulate(body: &Body, garment: &Garment, fabric: &Fabric, shot: &PosedMotion) -> Result<Take> {
+    let settings = RecordSettings::default().with(|s| s.fps = shot.fps);
+    check_clip(body, &shot.motion, &settings)?;
     let bar = progress::bar(shot.len() as u64, "draping");
-    let mut world = drape(body, garment, fabric, &settings.solver, &settings.drape)
-        .with_context(|| format!("draping `{}`", garment.name))?;
-    let rest: Vec<Vec3> = world.state.x.iter().map(|p| p.as_vec3()).collect();
-    ramp(&mut world, body, &shot.motion, &settings.drape)?;
+    let mut recorder = Recorder::new(body, garment).settings(settings).on_frame(|_| {
+        bar.inc(1);
+        ControlFlow::Continue(())
+    });
+    let draped = recorder.drape(fabric).with_context(|| format!("draping `{}`", garment.name))?;
     bar.set_message("simulating");
     bar.reset_eta();
-    let mut go = |_: usize, _: usize| {
-        bar.inc(1);
-        true
-    };
-    let (mut take, _) = record_from(&mut world, body, garment, &shot.motion, &settings, &[], &mut go)
+    let recording = recorder
+        .record_draped(&draped, &shot.motion)
         .with_context(|| format!("clip {}", shot.motion.name))?;
     bar.finish_and_clear();
-    take.draped = rest;
-    Ok(take)
+    Ok(recording.take)
 }
 
 /// What a simulated take noticed.

@@ -1,9 +1,9 @@
 //! `toile train`: from takes to a model.
 
 use crate::advise;
-use crate::ask::{self, BadRequest};
 use crate::output::{self, Overwrite};
 use crate::progress;
+use crate::resolve::{self, BadRequest};
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -126,25 +126,24 @@ pub fn run(args: &Args) -> Result<()> {
     };
     let kind = args.kind()?;
     args.overwrite.check(out, output::named([args.body.as_str()], &args.takes))?;
-    let body = ask::body(&args.body, None)?;
+    let body = resolve::body(&args.body, None)?;
     let files = take_files(&args.takes)?;
     let (TakeFiles(files), left_out) =
         if args.untrue { (TakeFiles(files), Vec::new()) } else { only_true(files)? };
     let takes = TakeFiles(vec![files; usize::from(args.repeat)].concat());
-    let settings = Settings {
-        kind,
-        order: usize::from(args.order),
-        cloth_dims: usize::from(args.cloth_dims),
-        body_dims: usize::from(args.body_dims),
-        paper: args.paper,
-        cheap: args.cheap,
-        refine: !args.no_refine,
-        chunk_frames: args.chunk_frames as usize,
-        hidden_frames: args.hidden_frames,
-        shield_frames: args.shield_frames,
-        mirror: !args.no_mirror,
-        ..Settings::default()
-    };
+    let settings = Settings::default().with(|s| {
+        s.kind = kind;
+        s.order = usize::from(args.order);
+        s.cloth_dims = usize::from(args.cloth_dims);
+        s.body_dims = usize::from(args.body_dims);
+        s.paper = args.paper;
+        s.cheap = args.cheap;
+        s.refine = !args.no_refine;
+        s.chunk_frames = args.chunk_frames as usize;
+        s.hidden_frames = args.hidden_frames;
+        s.shield_frames = args.shield_frames;
+        s.mirror = !args.no_mirror;
+    });
     let bar = progress::bar(100, "learning");
     let watch = |done: f64| bar.set_position((100.0 * done) as u64);
     let training = toile_learn::train_watched(&body, &takes, &settings, &watch).map_err(bad_takes)?;

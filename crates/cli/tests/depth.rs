@@ -16,7 +16,7 @@ const SLACK_M: f32 = 0.05;
 const SIZE: u32 = 320;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Seen {
+enum Surface {
     Trunk,
     Arm,
     Cloth,
@@ -98,15 +98,17 @@ impl<'a> Stage<'a> {
             truth.iter().zip(&plain).zip(&slack).zip(&alone).enumerate()
         {
             counts.pixels += 1;
-            counts.cloth += usize::from(*truth == Seen::Cloth);
-            counts.arm += usize::from(*truth == Seen::Arm);
-            let along = *alone == Seen::Cloth && inner[k];
-            counts.through_plain += usize::from((*truth, *plain, along) == (Seen::Cloth, Seen::Trunk, true));
-            counts.through_slack += usize::from((*truth, *slack, along) == (Seen::Cloth, Seen::Trunk, true));
-            counts.beside += usize::from((*truth, *slack, along) == (Seen::Cloth, Seen::Trunk, false));
-            let new_cloth = *slack == Seen::Cloth && *plain != Seen::Cloth;
-            counts.over_arm += usize::from(new_cloth && *truth == Seen::Arm);
-            counts.over_trunk += usize::from(new_cloth && *truth == Seen::Trunk);
+            counts.cloth += usize::from(*truth == Surface::Cloth);
+            counts.arm += usize::from(*truth == Surface::Arm);
+            let along = *alone == Surface::Cloth && inner[k];
+            counts.through_plain +=
+                usize::from((*truth, *plain, along) == (Surface::Cloth, Surface::Trunk, true));
+            counts.through_slack +=
+                usize::from((*truth, *slack, along) == (Surface::Cloth, Surface::Trunk, true));
+            counts.beside += usize::from((*truth, *slack, along) == (Surface::Cloth, Surface::Trunk, false));
+            let new_cloth = *slack == Surface::Cloth && *plain != Surface::Cloth;
+            counts.over_arm += usize::from(new_cloth && *truth == Surface::Arm);
+            counts.over_trunk += usize::from(new_cloth && *truth == Surface::Trunk);
         }
     }
 
@@ -116,7 +118,7 @@ impl<'a> Stage<'a> {
         (mesh, cloth): (&MeshHandle, &[Vec3]),
         slack_m: f32,
         camera: &Camera,
-    ) -> Vec<Seen> {
+    ) -> Vec<Surface> {
         let flat = Material { flatness: 1.0, ..Material::default() };
         let paint = Material { base: Vec3::Y, two_sided: true, depth_slack_m: slack_m, ..flat };
         let leads = (slack_m > 0.0).then_some(self.leads_m.as_slice());
@@ -134,10 +136,10 @@ impl<'a> Stage<'a> {
         let class = |p: &[u8]| {
             let [r, g, b] = [p[0], p[1], p[2]].map(i32::from);
             match () {
-                _ if r > g + 40 && r > b + 40 => Seen::Trunk,
-                _ if b > r + 40 && b > g + 40 => Seen::Arm,
-                _ if g > r + 40 && g > b + 40 => Seen::Cloth,
-                _ => Seen::Nothing,
+                _ if r > g + 40 && r > b + 40 => Surface::Trunk,
+                _ if b > r + 40 && b > g + 40 => Surface::Arm,
+                _ if g > r + 40 && g > b + 40 => Surface::Cloth,
+                _ => Surface::Nothing,
             }
         };
         image.pixels().chunks_exact(4).map(class).collect()
@@ -145,9 +147,9 @@ impl<'a> Stage<'a> {
 }
 
 /// Where all neighbours of a pixel show cloth as well: along an outline the pushed-out garment is wider than it was.
-fn inner(seen: &[Seen]) -> Vec<bool> {
+fn inner(seen: &[Surface]) -> Vec<bool> {
     let side = SIZE as usize;
-    let cloth = |x: usize, y: usize| seen[y * side + x] == Seen::Cloth;
+    let cloth = |x: usize, y: usize| seen[y * side + x] == Surface::Cloth;
     let all = |x: usize, y: usize| (y - 1..=y + 1).all(|v| (x - 1..=x + 1).all(|u| cloth(u, v)));
     (0..side * side)
         .map(|k| (k % side, k / side))
@@ -293,7 +295,7 @@ fn a_learned_garment_hides_the_body_and_spares_the_hands() {
     let mut cloth = vec![Vec3::ZERO; model.vertices];
     for (f, (pose, root)) in walk.poses.iter().zip(&roots.frames).enumerate() {
         let bones = body.bones(pose);
-        garment.step(&bones, root, 1.0 / 30.0);
+        garment.step_with_root(&bones, root, 1.0 / 30.0).unwrap();
         garment.positions(&mut cloth);
         let skin = body.skinned_positions(&bones);
         let stage = stage.get_or_insert_with(|| {

@@ -242,3 +242,39 @@ fn a_space_and_a_model_that_do_not_go_together_are_refused() {
     ask(&["--paper", "--model", "d"], "bind pose");
     ask(&["--space", "bind", "--model", "c"], "canonical");
 }
+
+#[test]
+fn a_take_or_page_of_somebody_else_is_not_overwritten() {
+    let dir = folder("foreign");
+    let at = |name: &str| dir.join(name).to_string_lossy().into_owned();
+    clip(&dir, "stroll", 0, 2);
+    let theirs: [(&str, &[u8]); 3] =
+        [("stroll.take", b"somebody's film"), ("timings.json", b"{}"), ("stable-spaces.md", b"# My notes")];
+    let simulate = |out: &str| {
+        let (clip, out) = (at("stroll.bvh"), at(out));
+        toile(&["simulate", "--garment", "skirt:300", "--motion", &clip, "--out", &out])
+    };
+    for (name, bytes) in theirs {
+        let out = folder(&format!("foreign-{}", name.replace('.', "-")));
+        std::fs::write(out.join(name), bytes).unwrap();
+        let path = out.to_string_lossy().into_owned();
+        let run = if name.ends_with(".md") {
+            toile(&["reproduce", "stable-spaces", "--quick", "--out", &path])
+        } else {
+            toile(&["simulate", "--garment", "skirt:300", "--motion", &at("stroll.bvh"), "--out", &path])
+        };
+        let said = text(&run.stderr);
+        assert_eq!(run.status.code(), Some(2), "{name}: {said}");
+        assert!(said.contains(name) && said.contains("--force"), "{said}");
+        assert_eq!(std::fs::read(out.join(name)).unwrap(), bytes, "{name} is as it was");
+        std::fs::remove_dir_all(&out).unwrap();
+    }
+    std::fs::write(dir.join("file"), "x").unwrap();
+    let run = simulate("file");
+    assert_eq!(run.status.code(), Some(2));
+    assert!(text(&run.stderr).contains("is a file; name a folder"), "{}", text(&run.stderr));
+    // Our own are gone on with.
+    assert!(simulate("own").status.success());
+    assert!(simulate("own").status.success());
+    std::fs::remove_dir_all(&dir).unwrap();
+}

@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if args.first().is_some_and(|a| a == "sheet") {
         for words in &args[1..] {
             for rate in [60.0, 240.0, 960.0] {
-                let s = Settings { max_step_secs: 1.0 / rate, ..settings(Settings::default(), words)? };
+                let s = settings(Settings::default(), words)?.with(|s| s.max_step_secs = 1.0 / rate);
                 let (friction, r) = impact::struck_sheet(s)?;
                 println!(
                     "{words:30} 1/{rate:3} s: friction {friction:6.3} N s, normal {:7.3} N s, newton {} linear {} retries {}",

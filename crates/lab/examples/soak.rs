@@ -2,7 +2,7 @@
 //! Names are those of the laboratory's scenes or a part of them; for a dress a third word is the number of frames.
 
 use toile_assets::builtin;
-use toile_lab::{dress, scenes, watch};
+use toile_lab::{dress, monitor, scenes};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         return Ok(());
     }
-    let mut groups: Vec<Vec<watch::Run>> = Vec::new();
+    let mut groups: Vec<Vec<monitor::Run>> = Vec::new();
     for (scene, run) in scenes::SCENES.iter().filter(|(scene, _)| scene.contains(name)) {
         println!("{scene}");
         groups.push(
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     for runs in &groups {
-        let worst = |f: &dyn Fn(&watch::Run) -> f64| runs.iter().map(f).fold(0.0, f64::max);
+        let worst = |f: &dyn Fn(&monitor::Run) -> f64| runs.iter().map(f).fold(0.0, f64::max);
         let mut times: Vec<f64> = runs.iter().map(|r| r.ms).collect();
         times.sort_by(f64::total_cmp);
         println!(
@@ -55,13 +55,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             100.0 * worst(&|r| r.strain),
             1e3 * worst(&|r| r.deepest_m),
             worst(&|r| r.ms) / times[times.len() / 2],
-            watch::failures(runs).len()
+            monitor::failures(runs).len()
         );
-        watch::failures(runs).iter().for_each(|f| println!("FAILED {f}"));
+        monitor::failures(runs).iter().for_each(|f| println!("FAILED {f}"));
     }
     Ok(())
 }
 
-fn print(r: &watch::Run) {
+fn print(r: &monitor::Run) {
     println!("{r}");
 }

@@ -19,8 +19,10 @@ fn main() -> toile_simulate::Result<()> {
     let args: Vec<f64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
     let n = args.first().copied().unwrap_or(28.0) as usize;
     let substeps = args.get(1).copied().unwrap_or(2.0);
-    let mut settings =
-        Settings { air_density: 0.0, max_step_secs: 1.0 / 30.0 / substeps, ..Settings::default() };
+    let mut settings = Settings::default().with(|s| {
+        s.air_density = 0.0;
+        s.max_step_secs = 1.0 / 30.0 / substeps;
+    });
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<f64>().ok());
     settings.linear_tolerance = number("TOL").unwrap_or(settings.linear_tolerance);
     settings.max_newton = number("NEWTON").map_or(settings.max_newton, |n| n as usize);

@@ -1,6 +1,6 @@
 //! The Cusick drape test: a disc of cloth, 30 cm across, hangs over a disc of 18 cm, and a lamp above casts its shadow.
 
-use super::row::{Findings, Piece, Plot, Row, Shot};
+use super::row::{Findings, Piece, Plot, Row, Snapshot};
 use glam::{DVec2, DVec3, Vec3};
 use toile_assets::{Fabric, Mesh};
 use toile_geometry::Random;
@@ -95,15 +95,14 @@ pub fn drape(fabric: &Fabric, rings: usize, seed: u64) -> Result<Drape> {
     // Cloth keeps away from itself by no more than half the size of a triangle.
     let fabric = Fabric { thickness: fabric.thickness.min(0.5 * CLOTH / rings as f64), ..fabric.clone() };
     // Tight, or it stops on the way: a fifth of a millimetre a step is a centimetre a second.
-    let settings = Settings {
-        integrator: Integrator::ImplicitEuler,
-        max_step_secs: 1.0 / 60.0,
-        tolerance_m: 2e-5,
-        linear_tolerance: 0.02,
-        max_linear: 2000,
-        max_newton: 6,
-        ..Settings::default()
-    };
+    let settings = Settings::default().with(|s| {
+        s.integrator = Integrator::ImplicitEuler;
+        s.max_step_secs = 1.0 / 60.0;
+        s.tolerance_m = 2e-5;
+        s.linear_tolerance = 0.02;
+        s.max_linear = 2000;
+        s.max_newton = 6;
+    });
     let (mesh, flat) = disc(CLOTH, rings);
     let mut scene = Scene::new(&mesh, &flat, &fabric, &settings)?;
     let mut random = Random::new(seed);
@@ -179,7 +178,7 @@ pub fn cusick(rings: &[usize]) -> Result<Findings> {
             outline.push(outline[0]);
             plot =
                 plot.ours(format!("{vertices} vertices, {:.0} %, {} folds", d.coefficient, d.folds), outline);
-            found.shots.push(Shot {
+            found.shots.push(Snapshot {
                 name: format!("{name}, {vertices} vertices, {:.0} %", d.coefficient),
                 scene: "Cusick drape".into(),
                 view: (20.0, 35.0),

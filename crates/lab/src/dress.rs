@@ -1,8 +1,8 @@
 //! The dress on a walking, running, turning and jumping mannequin, standing still, and after a sudden stop.
 
 use super::check::Solid;
-use super::row::{Findings, Piece, Plot, Row, Shot};
-use super::watch::{Run, Watch, rows};
+use super::monitor::{Monitor, Run, rows};
+use super::row::{Findings, Piece, Plot, Row, Snapshot};
 use glam::{DVec2, DVec3};
 use toile_assets::{Body, Garment, Motion, builtin};
 use toile_geometry::Random;
@@ -106,7 +106,7 @@ pub fn wear(
     let most = (motion.duration_secs() * FPS) as usize;
     let frames = frames.min(most);
     let shots = [frames / 4, frames / 2, 3 * frames / 4, frames - 1];
-    let mut watch = Watch::new(scene, seed, &dressed.flat(), &shots, (35.0, 8.0));
+    let mut monitor = Monitor::new(scene, seed, &dressed.flat(), &shots, (35.0, 8.0));
     ramp(&mut world, &dressed.body, motion, &DrapeSettings::default())?;
     for f in 1..=frames {
         // The solid is made by the step's own end, so the step comes first and is watched as done.
@@ -119,13 +119,13 @@ pub fn wear(
             _ => 0.0,
         };
         let piece = dressed.piece(&world);
-        let go = watch.frame(&mut world, |_| outcome, Some(&depth), || vec![piece])?;
-        watch.spent(spent);
+        let go = monitor.frame(&mut world, |_| outcome, Some(&depth), || vec![piece])?;
+        monitor.spent(spent);
         if !go {
             break;
         }
     }
-    Ok(watch.finish())
+    Ok(monitor.finish())
 }
 
 /// How deep the body stands out through the cloth anywhere in a motion, m, and in how many triangles at once.
@@ -207,7 +207,7 @@ pub struct Swing {
     /// The same within the last second, m.
     pub left_over: f64,
     /// Shapes to look at.
-    pub shots: Vec<Shot>,
+    pub shots: Vec<Snapshot>,
 }
 
 /// Plays a motion that stops, holds its last pose for `hold_secs` and follows the hem.
@@ -241,7 +241,7 @@ pub fn swing(dressed: &Dressed, motion: &Motion, hold_secs: f64) -> Result<Swing
             let ahead = places.iter().filter_map(|p| p.last()).sum::<f64>() / hem.len().max(1) as f64;
             trace.push(((f - stop) as f64 / FPS, ahead));
             if (f - stop) % 8 == 0 && shots.len() < 4 {
-                shots.push(Shot {
+                shots.push(Snapshot {
                     name: format!("{:.2} s after the stop", (f - stop) as f64 / FPS),
                     scene: format!("sudden stop ({})", motion.name),
                     view: (60.0, 6.0),
@@ -304,7 +304,7 @@ pub struct Cost {
 
 /// Walks for `frames` recorded frames and times them; draping is cut short, as only the walk counts.
 pub fn walking_cost(garment: &str, frames: usize) -> Result<Cost> {
-    let how = DrapeSettings { most_secs: 1.0, ..DrapeSettings::default() };
+    let how = DrapeSettings::default().with(|s| s.most_secs = 1.0);
     let dressed = Dressed::draped(garment, 0, &how)?;
     let motion = builtin::motion("walk", &dressed.body.skeleton)?;
     let mut world = dressed.world.clone();

@@ -25,14 +25,14 @@ fn cross(a: &Vector, b: &Vector) -> Vector {
 pub fn meets(pair: Pair, x: &[DVec3; 4], u: &[DVec3; 4], until: f64) -> bool {
     let p = paths(x, u, until);
     let meeting = Meeting::new(pair, &p);
-    let start = Moment::Start;
+    let start = SampleTime::Start;
     if meeting.holds(&start) {
         return true;
     }
     for candidate in meeting.candidates() {
         let squarefree = candidate.squarefree();
         for root in squarefree.roots_in_unit() {
-            let at = Moment::Root { of: &squarefree, root };
+            let at = SampleTime::Root { of: &squarefree, root };
             if meeting.holds(&at) {
                 return true;
             }
@@ -44,7 +44,7 @@ pub fn meets(pair: Pair, x: &[DVec3; 4], u: &[DVec3; 4], until: f64) -> bool {
 /// Whether they meet at the start.
 pub fn touch_at_start(pair: Pair, x: &[DVec3; 4]) -> bool {
     let p = paths(x, &[DVec3::ZERO; 4], 1.0);
-    Meeting::new(pair, &p).holds(&Moment::Start)
+    Meeting::new(pair, &p).holds(&SampleTime::Start)
 }
 
 /// The points as polynomials of degree 1 over one power of two; time is measured in `until`.
@@ -83,12 +83,12 @@ fn split(v: f64) -> (i64, i32) {
 }
 
 /// A time at which signs are asked.
-enum Moment<'a> {
+enum SampleTime<'a> {
     Start,
     Root { of: &'a Poly, root: Root },
 }
 
-impl Moment<'_> {
+impl SampleTime<'_> {
     fn sign(&self, p: &Poly) -> i32 {
         match self {
             Self::Start => p.sign_at(&Big::from(0), 0),
@@ -158,7 +158,7 @@ impl Meeting {
     }
 
     /// Whether they meet at a moment.
-    fn holds(&self, at: &Moment<'_>) -> bool {
+    fn holds(&self, at: &SampleTime<'_>) -> bool {
         if at.sign(&self.coplanar) != 0 {
             return false;
         }
@@ -176,7 +176,7 @@ impl Meeting {
         }
     }
 
-    fn on_segment(&self, at: &Moment<'_>, point: usize, a: usize, b: usize) -> bool {
+    fn on_segment(&self, at: &SampleTime<'_>, point: usize, a: usize, b: usize) -> bool {
         let (to_a, to_b) = (sub(&self.p[a], &self.p[point]), sub(&self.p[b], &self.p[point]));
         cross(&to_a, &to_b).iter().all(|c| at.sign(c) == 0) && at.sign(&dot(&to_a, &to_b)) <= 0
     }

@@ -5,7 +5,6 @@ use super::quiet;
 use super::row::Row;
 use glam::{DAffine3, DQuat, DVec3};
 use toile_assets::Fabric;
-use toile_simulate::Settings;
 use toile_simulate::contact::collider::{Collider, Shape};
 use toile_simulate::{Result, Scene, World};
 
@@ -13,7 +12,11 @@ use toile_simulate::{Result, Scene, World};
 pub fn incline(secs: f64) -> Result<Vec<Row>> {
     let mu: f64 = 0.4;
     let run = |alpha: f64, secs: f64| -> Result<(f64, f64)> {
-        let settings = Settings { tolerance_m: 1e-9, linear_tolerance: 1e-6, max_newton: 20, ..quiet() };
+        let settings = quiet().with(|s| {
+            s.tolerance_m = 1e-9;
+            s.linear_tolerance = 1e-6;
+            s.max_newton = 20;
+        });
         let (mesh, flat) = rectangle(0.1, 0.1, 3, 3, Pattern::Alternating);
         let fabric = Fabric { friction: mu, ..plain() };
         let scene = Scene::new(&mesh, &flat, &fabric, &settings)?;
@@ -73,14 +76,13 @@ fn tension_ratio(mu: f64, theta: f64) -> Result<f64> {
     // Stretched by 0.6 % to begin with, the strip presses by some 100 Pa and sinks in by less than 0.1 mm.
     let (radius, free, cell, strained) = (0.05, 0.08, 0.004, 0.006);
     let fabric = Fabric { friction: mu, stretch_warp: 2000.0, stretch_weft: 2000.0, poisson: 0.0, ..plain() };
-    let settings = Settings {
-        gravity: DVec3::ZERO,
-        tolerance_m: 1e-8,
-        linear_tolerance: 1e-6,
-        max_newton: 40,
-        max_linear: 5000,
-        ..quiet()
-    };
+    let settings = quiet().with(|s| {
+        s.gravity = DVec3::ZERO;
+        s.tolerance_m = 1e-8;
+        s.linear_tolerance = 1e-6;
+        s.max_newton = 40;
+        s.max_linear = 5000;
+    });
     let wound = radius + settings.skin_m + 0.5 * fabric.thickness;
     let long = 2.0 * free + wound * theta;
     let cells = (long / cell).round() as usize;

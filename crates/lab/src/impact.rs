@@ -115,7 +115,7 @@ pub fn worn(world: &mut World, body: &Body, motion: &Motion, frames: usize) -> R
 /// The impulse of friction on the struck sheet at steps of the usual length and shorter ones.
 pub fn rows() -> Result<Vec<Row>> {
     let at = |rate: f64| -> Result<f64> {
-        Ok(struck_sheet(Settings { max_step_secs: 1.0 / rate, ..Settings::default() })?.0)
+        Ok(struck_sheet(Settings::default().with(|s| s.max_step_secs = 1.0 / rate))?.0)
     };
     let finest = at(960.0)?;
     [60.0, 240.0]

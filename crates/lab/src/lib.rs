@@ -22,18 +22,18 @@ mod exact_numbers;
 mod friction;
 pub mod impact;
 mod membrane;
+pub mod monitor;
 mod motion;
 mod row;
 mod scenario;
 pub mod scenes;
-pub mod watch;
 mod worn;
 
 pub use clock::cpu_ms;
 pub use collision::{Comparison, compare};
 pub use cusick::{BANDS, Drape, drape as cusick_drape};
 pub use elastica::{Load, profile as elastica_profile};
-pub use row::{Curve, Findings, Piece, Plot, Row, Shot};
+pub use row::{Curve, Findings, Piece, Plot, Row, Snapshot};
 pub use scenario::{Measures, percentile, scenario_s, scenario_s_finer, scenario_s_with, scenario_s_world};
 
 use toile_simulate::{Integrator, Settings};
@@ -41,7 +41,10 @@ use toile_simulate::{Result, World};
 
 /// No air, no self-contact: pure mechanics.
 fn quiet() -> Settings {
-    Settings { air_density: 0.0, self_contact: false, ..Settings::default() }
+    Settings::default().with(|s| {
+        s.air_density = 0.0;
+        s.self_contact = false;
+    })
 }
 
 /// Lets a world come to rest by ever longer implicit Euler steps, which converge to the static solution.
@@ -92,7 +95,7 @@ const SEEDS: [u64; 2] = [1, 2];
 fn scene(n: usize, size: scenes::Size, seeds: &[u64]) -> Result<Findings> {
     let runs = seeds.iter().map(|s| scenes::SCENES[n].1(size, *s)).collect::<Result<Vec<_>>>()?;
     let shots = runs.first().map(|r| r.shots.clone()).unwrap_or_default();
-    Ok(Findings { rows: watch::rows(&runs), plots: vec![], shots })
+    Ok(Findings { rows: monitor::rows(&runs), plots: vec![], shots })
 }
 
 /// Everything the laboratory does, in order.
@@ -178,7 +181,7 @@ mod tests {
 
     #[test]
     fn hinges_do_not_which_is_why_they_are_not_the_default() {
-        let settings = Settings { bending: toile_simulate::Bending::Hinge, ..quiet() };
+        let settings = quiet().with(|s| s.bending = toile_simulate::Bending::Hinge);
         let ratios: Vec<f64> = (0..8)
             .map(|k| {
                 cylinder_ratio(Pattern::Right, 24, std::f64::consts::PI * f64::from(k) / 8.0, &settings)

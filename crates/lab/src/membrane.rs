@@ -58,7 +58,7 @@ const STRAIN: f64 = 0.002;
 fn framed_patch(place: impl Fn(DVec2) -> DVec3) -> Result<(DVec3, DVec3)> {
     let (mesh, flat) = rectangle(1.0, 1.0, 10, 10, Pattern::Jittered);
     let fabric = Fabric { poisson: 0.25, stretch_weft: 800.0, shear: 60.0, ..plain() };
-    let settings = toile_simulate::Settings { gravity: DVec3::ZERO, ..quiet() };
+    let settings = quiet().with(|s| s.gravity = DVec3::ZERO);
     let mut scene = Scene::new(&mesh, &flat, &fabric, &settings)?;
     let places = flat_places(&mesh.triangles, &flat, scene.len());
     let mut random = Random::new(3);

@@ -11,7 +11,12 @@ use toile_simulate::{Result, Scene, World};
 
 /// Settings under which only the integrator errs.
 fn exact(settings: Settings) -> Settings {
-    Settings { linear_tolerance: 1e-10, max_linear: 3000, tolerance_m: 1e-11, max_newton: 30, ..settings }
+    settings.with(|s| {
+        s.linear_tolerance = 1e-10;
+        s.max_linear = 3000;
+        s.tolerance_m = 1e-11;
+        s.max_newton = 30;
+    })
 }
 
 fn centre(w: &World) -> DVec3 {
@@ -23,14 +28,13 @@ fn centre(w: &World) -> DVec3 {
 /// point, no drift, no spin.
 pub fn free_fall() -> Result<Vec<Row>> {
     let fabric = Fabric { damping_secs: 0.02, poisson: 0.2, ..plain() };
-    let settings = Settings {
-        max_step_secs: 1.0 / 60.0,
-        linear_tolerance: 1e-12,
-        max_linear: 2000,
-        tolerance_m: 1e-12,
-        max_newton: 30,
-        ..quiet()
-    };
+    let settings = quiet().with(|s| {
+        s.max_step_secs = 1.0 / 60.0;
+        s.linear_tolerance = 1e-12;
+        s.max_linear = 2000;
+        s.tolerance_m = 1e-12;
+        s.max_newton = 30;
+    });
     let (mesh, flat) = rectangle(0.4, 0.3, 8, 6, Pattern::Jittered);
     let scene = Scene::new(&mesh, &flat, &fabric, &settings)?;
     let mut random = Random::new(6);
@@ -111,7 +115,7 @@ pub fn numerical_damping() -> Result<Vec<Row>> {
 
 /// A sheet falling flat reaches √(2w/(ρ c)).
 pub fn terminal_speed() -> Result<Row> {
-    let settings = Settings { air_density: 1.2, ..quiet() };
+    let settings = quiet().with(|s| s.air_density = 1.2);
     let fabric = Fabric { drag: 1.2, density: 0.1, ..plain() };
     let (mesh, flat) = rectangle(0.3, 0.3, 4, 4, Pattern::Right);
     let scene = Scene::new(&mesh, &flat, &fabric, &settings)?;
@@ -152,9 +156,13 @@ fn second_swing(settings: Settings) -> Result<f64> {
 pub fn swing() -> Result<Vec<Row>> {
     let usual = Settings::default();
     let ours = second_swing(usual)?;
-    let tight =
-        Settings { linear_tolerance: 1e-5, max_linear: 5000, tolerance_m: 1e-7, max_newton: 30, ..usual };
-    let half = Settings { max_step_secs: 0.5 * usual.max_step_secs, ..usual };
+    let tight = usual.with(|s| {
+        s.linear_tolerance = 1e-5;
+        s.max_linear = 5000;
+        s.tolerance_m = 1e-7;
+        s.max_newton = 30;
+    });
+    let half = usual.with(|s| s.max_step_secs = 0.5 * usual.max_step_secs);
     Ok(vec![
         Row::relative("second swing of a sheet, step halved", ours, second_swing(half)?, 0.05),
         Row::relative("second swing of a sheet, solver tight", ours, second_swing(tight)?, 0.05),
@@ -258,11 +266,18 @@ fn second_of(trace: &[(f64, f64)]) -> (f64, f64) {
 /// The second swing of a skirt after a stop: the step halved, both solved tightly, and the usual solver against the tight.
 pub fn skirt_swing() -> Result<Findings> {
     // Threads keep their stiffness in compression here: without it so small a skirt crumples, each time another way.
-    let usual = Settings { self_contact: false, compression: 1.0, ..Settings::default() };
-    let tight =
-        Settings { linear_tolerance: 1e-4, max_linear: 3000, tolerance_m: 1e-6, max_newton: 20, ..usual };
-    let half = Settings { max_step_secs: 0.5 * usual.max_step_secs, ..tight };
-    let euler = Settings { integrator: Integrator::ImplicitEuler, ..tight };
+    let usual = Settings::default().with(|s| {
+        s.self_contact = false;
+        s.compression = 1.0;
+    });
+    let tight = usual.with(|s| {
+        s.linear_tolerance = 1e-4;
+        s.max_linear = 3000;
+        s.tolerance_m = 1e-6;
+        s.max_newton = 20;
+    });
+    let half = tight.with(|s| s.max_step_secs = 0.5 * usual.max_step_secs);
+    let euler = tight.with(|s| s.integrator = Integrator::ImplicitEuler);
     let [loose, ours, finer, damped] = [usual, tight, half, euler].map(|s| stopped_skirt(s, 2.5));
     let (loose, ours, finer) = (loose?, ours?, finer?);
     let [(far, period), (tight_far, tight_period), (half_far, half_period)] =
@@ -296,7 +311,11 @@ pub fn orders() -> Result<Findings> {
         let run = |steps: usize| -> Result<Vec<DVec3>> {
             let fabric = Fabric { stretch_warp: 30.0, stretch_weft: 30.0, shear: 10.0, ..plain() };
             let h = 0.1 / steps as f64;
-            let settings = exact(Settings { integrator, max_step_secs: h, retry_m: 1.0, ..quiet() });
+            let settings = exact(quiet().with(|s| {
+                s.integrator = integrator;
+                s.max_step_secs = h;
+                s.retry_m = 1.0;
+            }));
             let (mesh, flat) = rectangle(0.3, 0.3, 6, 6, Pattern::Jittered);
             let mut scene = Scene::new(&mesh, &flat, &fabric, &settings)?;
             // Stretched between the held edges only, so that no edge snaps back.
@@ -348,7 +367,7 @@ pub fn pendulum() -> Result<Vec<Row>> {
         let length: f64 = 0.25;
         let h = 1.0 / 720.0;
         let fabric = Fabric { stretch_warp: 2e4, stretch_weft: 2e4, shear: 1e4, ..plain() };
-        let settings = exact(Settings { max_step_secs: h, ..quiet() });
+        let settings = exact(quiet().with(|s| s.max_step_secs = h));
         let (mesh, flat) = rectangle(length, length, 1, 1, Pattern::Right);
         let mut scene = Scene::new(&mesh, &flat, &fabric, &settings)?;
         let (sin, cos) = degrees.to_radians().sin_cos();
@@ -399,14 +418,13 @@ pub fn hanging_chain() -> Result<Vec<Row>> {
             bend_weft: 1e-10,
             ..plain()
         };
-        let settings = Settings {
-            max_step_secs: h,
-            linear_tolerance: 1e-6,
-            max_linear: 2000,
-            tolerance_m: 1e-9,
-            max_newton: 10,
-            ..quiet()
-        };
+        let settings = quiet().with(|s| {
+            s.max_step_secs = h;
+            s.linear_tolerance = 1e-6;
+            s.max_linear = 2000;
+            s.tolerance_m = 1e-9;
+            s.max_newton = 10;
+        });
         let (mesh, flat) = rectangle(width, length, 1, cells, Pattern::Right);
         let mut scene = Scene::new(&mesh, &flat, &fabric, &settings)?;
         // Modes are J₀(2ω√(s/g)), s from the free end.

@@ -107,7 +107,7 @@ impl Piece {
 
 /// A shape worth a look.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shot {
+pub struct Snapshot {
     /// What is seen.
     pub name: String,
     /// The scene it belongs to; shots of one scene are shown side by side.
@@ -126,7 +126,7 @@ pub struct Findings {
     /// To be drawn.
     pub plots: Vec<Plot>,
     /// To be looked at.
-    pub shots: Vec<Shot>,
+    pub shots: Vec<Snapshot>,
 }
 
 impl From<Vec<Row>> for Findings {

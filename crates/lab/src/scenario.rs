@@ -80,13 +80,12 @@ pub fn scenario_s_finer(n: usize, parts: f64) -> Result<Measures> {
     let usual = Settings::default();
     scenario_s_with(
         n,
-        Settings {
-            max_step_secs: usual.max_step_secs / parts,
-            tolerance_m: usual.tolerance_m / (parts * parts),
-            linear_tolerance: usual.linear_tolerance / parts,
-            max_newton: 3 * usual.max_newton,
-            ..usual
-        },
+        usual.with(|s| {
+            s.max_step_secs = usual.max_step_secs / parts;
+            s.tolerance_m = usual.tolerance_m / (parts * parts);
+            s.linear_tolerance = usual.linear_tolerance / parts;
+            s.max_newton = 3 * usual.max_newton;
+        }),
     )
 }
 
@@ -128,7 +127,7 @@ pub fn scenario_s_with(n: usize, settings: Settings) -> Result<Measures> {
 
 /// The cloth of scenario S above its ball, before the first step.
 pub fn scenario_s_world(n: usize, settings: Settings) -> Result<World> {
-    let settings = Settings { air_density: 0.0, ..settings };
+    let settings = settings.with(|s| s.air_density = 0.0);
     let (mesh, rest) = rectangle(1.0, 1.0, n - 1, n - 1, Pattern::Alternating);
     let scene = Scene::new(&mesh, &rest, &plain(), &settings)?;
     let mut world = World::new(scene, lay(&mesh, RADIUS + 0.05), settings)?;

@@ -2,8 +2,8 @@
 
 use super::check::Solid;
 use super::cloths::{Pattern, lay, plain, rectangle};
+use super::monitor::{Monitor, Run};
 use super::row::Piece;
-use super::watch::{Run, Watch};
 use glam::{DAffine3, DQuat, DVec2, DVec3, Quat, Vec2, Vec3};
 use toile_assets::{
     Body, Fabric, Garment, Joint, Mesh, Pin, PinTarget, Pose, RestSource, Skeleton, Skin, Transform,
@@ -104,10 +104,10 @@ pub fn on_sphere(size: Size, seed: u64) -> Result<Run> {
     jitter(&mut x, seed);
     let mut world = World::new(scene, x, settings)?;
     world.state.colliders.push(Collider::fixed(Shape::Sphere { radius }, DAffine3::IDENTITY));
-    let mut watch =
-        Watch::new("cloth on sphere", seed, &rest, &size.pick([9, 24, 39], [9, 29, 59]), (30.0, 20.0));
+    let mut monitor =
+        Monitor::new("cloth on sphere", seed, &rest, &size.pick([9, 24, 39], [9, 29, 59]), (30.0, 20.0));
     for _ in 0..size.pick(40, 60) {
-        let go = watch.frame(
+        let go = monitor.frame(
             &mut world,
             |w| w.step(&[], DT),
             Some(&|p| radius - p.length()),
@@ -117,7 +117,7 @@ pub fn on_sphere(size: Size, seed: u64) -> Result<Run> {
             break;
         }
     }
-    Ok(watch.finish())
+    Ok(monitor.finish())
 }
 
 /// The same on a ball that begins to turn while the hem lies on the floor.
@@ -135,8 +135,8 @@ pub fn rotating_sphere(size: Size, seed: u64) -> Result<Run> {
     world.state.colliders.push(Collider::fixed(Shape::Sphere { radius }, DAffine3::IDENTITY));
     world.state.colliders.push(Collider::fixed(Shape::Plane, floor));
     let (rest_frames, turn_frames) = size.pick((25, 25), (40, 60));
-    let mut watch =
-        Watch::new("rotating sphere", seed, &rest, &size.pick([24, 37, 49], [39, 69, 99]), (30.0, 25.0));
+    let mut monitor =
+        Monitor::new("rotating sphere", seed, &rest, &size.pick([24, 37, 49], [39, 69, 99]), (30.0, 25.0));
     let mut angle = 0.0;
     for f in 0..rest_frames + turn_frames {
         if f >= rest_frames {
@@ -144,7 +144,7 @@ pub fn rotating_sphere(size: Size, seed: u64) -> Result<Run> {
             let speed = std::f64::consts::TAU * ((f - rest_frames) as f64 * DT / 0.5).min(1.0);
             angle += speed * DT;
         }
-        let go = watch.frame(
+        let go = monitor.frame(
             &mut world,
             |w| {
                 w.state.colliders[0].world_from_local = DAffine3::from_quat(DQuat::from_rotation_y(angle));
@@ -157,7 +157,7 @@ pub fn rotating_sphere(size: Size, seed: u64) -> Result<Run> {
             break;
         }
     }
-    Ok(watch.finish())
+    Ok(monitor.finish())
 }
 
 /// A wide sheet gathered on a rail and a ball that swings through it.
@@ -189,10 +189,11 @@ pub fn curtain(size: Size, seed: u64) -> Result<Run> {
     let mut world = World::new(scene, x, settings)?;
     world.state.colliders.push(sphere);
     let (hang, pass) = (size.pick(8, 20), 45);
-    let mut watch = Watch::new("curtain", seed, &rest, &size.pick([7, 24, 39], [19, 42, 64]), (40.0, 8.0));
+    let mut monitor =
+        Monitor::new("curtain", seed, &rest, &size.pick([7, 24, 39], [19, 42, 64]), (40.0, 8.0));
     for f in 0..hang + pass {
         let t = if f < hang { 0.0 } else { (f - hang + 1) as f64 / pass as f64 };
-        let go = watch.frame(
+        let go = monitor.frame(
             &mut world,
             |w| {
                 w.state.colliders[0].world_from_local = DAffine3::from_translation(centre(t));
@@ -205,7 +206,7 @@ pub fn curtain(size: Size, seed: u64) -> Result<Run> {
             break;
         }
     }
-    Ok(watch.finish())
+    Ok(monitor.finish())
 }
 
 /// A sine of `waves` waves over `span` that is `length` long, as many points of it.
@@ -334,7 +335,8 @@ pub fn twist(size: Size, seed: u64) -> Result<Run> {
     let rest: Vec<[DVec2; 3]> = garment.rest.iter().map(|r| r.map(|p| p.as_dvec2())).collect();
     let frames = size.pick(45, 75);
     let turns = size.pick(0.4, TWIST_TURNS);
-    let mut watch = Watch::new("twist", seed, &rest, &[frames / 3, 2 * frames / 3, frames - 1], (20.0, 15.0));
+    let mut monitor =
+        Monitor::new("twist", seed, &rest, &[frames / 3, 2 * frames / 3, frames - 1], (20.0, 15.0));
     for f in 1..=frames {
         let t = f as f32 / frames as f32;
         let turn = turns * 0.5 * std::f32::consts::TAU * t;
@@ -347,11 +349,11 @@ pub fn twist(size: Size, seed: u64) -> Result<Run> {
             };
         }
         let bones = body.bones(&pose);
-        if !watch.frame(&mut world, |w| w.step(&bones, DT), None, Vec::new)? {
+        if !monitor.frame(&mut world, |w| w.step(&bones, DT), None, Vec::new)? {
             break;
         }
     }
-    Ok(watch.finish())
+    Ok(monitor.finish())
 }
 
 /// A box of side `size` made of facets, sharp at its edges.

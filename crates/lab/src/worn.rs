@@ -3,7 +3,7 @@
 use super::row::{Findings, Plot, Row};
 use glam::{DVec3, Vec3};
 use toile_assets::{Body, Fabric, Garment, MOST_DEPTH_MM, MOST_STRAIN, Motion, Take, builtin};
-use toile_simulate::{RecordSettings, Result, World, drape, record_draped};
+use toile_simulate::{RecordSettings, Recorder, Result, World};
 
 /// A garment at rest on the mannequin, ready for any number of clips.
 struct Worn {
@@ -19,7 +19,7 @@ impl Worn {
         let body = builtin::body("mannequin:female")?;
         let garment = builtin::garment(garment, &body)?;
         let fabric = builtin::fabric(&garment.fabric)?;
-        let world = drape(&body, &garment, &fabric, &settings.solver, &settings.drape)?;
+        let world = Recorder::new(&body, &garment).settings(settings.clone()).drape(&fabric)?;
         Ok(Self { body, garment, fabric, settings, world })
     }
 
@@ -32,7 +32,8 @@ impl Worn {
 
     fn record(&self, motion: &Motion) -> Result<Take> {
         let Self { body, garment, settings, world, .. } = self;
-        Ok(record_draped(world, body, garment, motion, settings, &[], &mut |_, _| true)?.0)
+        let mut recorder = Recorder::new(body, garment).settings(settings.clone());
+        Ok(recorder.record_draped(world, motion)?.take)
     }
 
     /// Vertices of the lowest rim.

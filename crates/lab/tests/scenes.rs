@@ -2,16 +2,17 @@
 
 use glam::{DAffine3, DVec2, DVec3, Quat, Vec2, Vec3};
 use std::f32::consts::TAU;
+use std::ops::ControlFlow;
 use toile_assets::{
     Body, Garment, Joint, Mesh, Motion, Pin, PinTarget, Pose, RestSource, Skeleton, Skin, Transform,
 };
-use toile_lab::watch::{self, Run};
+use toile_lab::monitor::{self, Run};
 use toile_lab::{check, cloths, dress, scenes};
 use toile_simulate::contact::collider::{Collider, Shape};
-use toile_simulate::{DrapeSettings, RecordSettings, Scene, Settings, World};
+use toile_simulate::{DrapeSettings, RecordSettings, Recorder, Recording, Scene, Settings, World};
 
 fn on_sphere(frames: usize) -> World {
-    let settings = Settings { air_density: 0.0, ..Settings::default() };
+    let settings = Settings::default().with(|s| s.air_density = 0.0);
     let (mesh, rest) = cloths::rectangle(0.8, 0.8, 15, 15, cloths::Pattern::Alternating);
     let scene = Scene::new(&mesh, &rest, &cloths::plain(), &settings).unwrap();
     let mut world = World::new(scene, cloths::lay(&mesh, 0.22), settings).unwrap();
@@ -42,7 +43,7 @@ fn the_same_scene_gives_the_same_bits() {
 
 #[test]
 fn two_sheets_dropped_on_each_other_do_not_cross() {
-    let settings = Settings { air_density: 0.0, ..Settings::default() };
+    let settings = Settings::default().with(|s| s.air_density = 0.0);
     let (mesh, rest) = cloths::rectangle(0.3, 0.3, 8, 8, cloths::Pattern::Jittered);
     let n = mesh.positions.len() as u32;
     let mut both = mesh.clone();
@@ -158,27 +159,23 @@ fn a_skirt_on_a_moving_body_is_recorded_and_branched() {
     let (body, garment) = (post(), skirt());
     let motion = sway(&body);
     let fabric = toile_assets::builtin::fabric("cotton").unwrap();
-    let settings = RecordSettings {
-        drape: DrapeSettings { most_secs: 0.5, ramp_secs: 0.2, ..DrapeSettings::default() },
-        stop_secs: 0.2,
-        ..RecordSettings::default()
-    };
-    let mut seen = 0;
-    let (take, branches) = toile_simulate::record_with_branches(
-        &body,
-        &garment,
-        &motion,
-        &fabric,
-        &settings,
-        &[10],
-        &mut |done, all| {
-            seen = done;
-            assert_eq!(all, 24);
-            true
-        },
-    )
-    .unwrap();
-    assert_eq!((seen, take.len(), take.vertices, take.joints), (24, 24, 308, 1));
+    let settings = RecordSettings::default().with(|s| {
+        s.drape = DrapeSettings::default().with(|s| {
+            s.most_secs = 0.5;
+            s.ramp_secs = 0.2;
+        });
+        s.stop_secs = 0.2;
+    });
+    let seen = std::cell::Cell::new(0);
+    let recorder = Recorder::new(&body, &garment).settings(settings);
+    let draped = recorder.drape(&fabric).unwrap();
+    let mut recorder = recorder.branch_at([10]).on_frame(|at| {
+        seen.set(at.done);
+        assert_eq!(at.of, 24);
+        ControlFlow::Continue(())
+    });
+    let Recording { take, branches } = recorder.record_draped(&draped, &motion).unwrap();
+    assert_eq!((seen.get(), take.len(), take.vertices, take.joints), (24, 24, 308, 1));
     assert!(take.positions.iter().all(|p| p.is_finite()));
     let edges: Vec<[u32; 2]> = garment.sim.topology().edges.iter().map(|e| e.ends).collect();
     for f in 0..take.len() {
@@ -192,9 +189,7 @@ fn a_skirt_on_a_moving_body_is_recorded_and_branched() {
     assert!(verdict.is_true() && verdict.strain.value > 0.0, "{verdict:?}");
     assert_eq!((made.body, made.clip), (body.fingerprint(), motion.fingerprint()));
     assert_eq!(take.draped.len(), take.vertices);
-    let draped = toile_simulate::drape(&body, &garment, &fabric, &settings.solver, &settings.drape).unwrap();
-    let stop =
-        toile_simulate::record_stop(&draped, &body, &garment, &motion, &branches[0], &settings).unwrap();
+    let stop = recorder.stop(&draped, &motion, &branches[0]).unwrap();
     assert_eq!(stop.stop_frame, Some(10));
     assert_eq!(stop.frame(0), take.frame(10));
     assert_ne!(stop.frame(1), stop.frame(0));
@@ -211,7 +206,10 @@ fn a_ramp_hands_over_the_speed_of_the_motion() {
     });
     let motion = Motion::new("glide", 30.0, body.skeleton.clone(), poses.collect()).unwrap();
     let fabric = toile_assets::builtin::fabric("cotton").unwrap();
-    let how = DrapeSettings { most_secs: 0.5, ramp_secs: 0.6, ..DrapeSettings::default() };
+    let how = DrapeSettings::default().with(|s| {
+        s.most_secs = 0.5;
+        s.ramp_secs = 0.6;
+    });
     let mut world = toile_simulate::drape(&body, &garment, &fabric, &Settings::default(), &how).unwrap();
     toile_simulate::ramp(&mut world, &body, &motion, &how).unwrap();
     let count = world.state.x.len() as f64;
@@ -243,12 +241,7 @@ fn a_clip_that_teleports_is_refused_with_its_frame() {
         pose.locals[0].translation.x += 5.0;
     }
     let fabric = toile_assets::builtin::fabric("cotton").unwrap();
-    let fault =
-        toile_simulate::record(&body, &garment, &motion, &fabric, &RecordSettings::default(), &mut |_, _| {
-            true
-        })
-        .unwrap_err()
-        .to_string();
+    let fault = Recorder::new(&body, &garment).record(&fabric, &motion).unwrap_err().to_string();
     assert!(fault.contains("frame 7"), "{fault}");
 }
 
@@ -277,7 +270,7 @@ fn scene_runs(size: scenes::Size, seeds: &[u64]) -> Vec<Vec<Run>> {
 #[test]
 fn scenes_stand_two_jitters() {
     for runs in scene_runs(scenes::Size::Small, &[1, 2]) {
-        let failed = watch::failures(&runs);
+        let failed = monitor::failures(&runs);
         assert!(failed.is_empty(), "{failed:#?}");
     }
 }
@@ -287,7 +280,7 @@ fn scenes_stand_two_jitters() {
 fn scenes_stand_ten_jitters() {
     let seeds: Vec<u64> = (1..=10).collect();
     let failed: Vec<String> =
-        scene_runs(scenes::Size::Full, &seeds).iter().flat_map(|r| watch::failures(r)).collect();
+        scene_runs(scenes::Size::Full, &seeds).iter().flat_map(|r| monitor::failures(r)).collect();
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
@@ -324,7 +317,7 @@ fn a_dress_stands_ten_jitters_of_every_gait() {
     let failed: Vec<String> = dress::MOTIONS
         .iter()
         .flat_map(|(name, _)| {
-            watch::failures(&runs.iter().filter(|r| r.scene == *name).cloned().collect::<Vec<_>>())
+            monitor::failures(&runs.iter().filter(|r| r.scene == *name).cloned().collect::<Vec<_>>())
         })
         .collect();
     assert!(failed.is_empty(), "{failed:#?}");

@@ -7,7 +7,7 @@
 //! ```
 //! use toile_assets::{Take, builtin};
 //! let body = builtin::body("mannequin:female")?;
-//! // Takes come from `toile_simulate::record`; without any there is nothing to learn from, and that is said.
+//! // Takes come from a `toile_simulate::Recorder`; without any there is nothing to learn from, and that is said.
 //! let takes: Vec<Take> = Vec::new();
 //! assert!(toile_learn::train(&body, &takes, &toile_learn::Settings::default()).is_err());
 //! # Ok::<(), toile_assets::Error>(())
@@ -20,6 +20,10 @@ mod score;
 mod settings;
 mod spaces;
 mod takes;
+
+#[cfg(test)]
+#[path = "../../run/tests/synthetic/mod.rs"]
+mod synthetic;
 
 pub use certificate::worst::{WorstCase, worst_case};
 pub use models::correction::{CorrectionReport, GateFit};

@@ -4,6 +4,7 @@ use toile_assets::ModelKind;
 
 /// Settings of a training run.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Settings {
     /// A, B, C or D.
     pub kind: ModelKind,
@@ -42,6 +43,15 @@ pub struct Settings {
     pub mirror: bool,
     /// Share by which the certified input box is wider than what training saw, on each side.
     pub input_margin: f64,
+}
+
+impl Settings {
+    /// These with some of them changed.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 impl Default for Settings {

@@ -4,11 +4,12 @@
 //! other, and the matrices settle at `(I − ΣB)⁻¹(A x + C z + bias)`. No file states a bound that this exceeds, so a
 //! number that was changed in any of its matrices does not load.
 
-use crate::{Model, ModelKind};
+use crate::{CertificateError, Model, ModelKind};
 
 impl Model {
     /// Compares the stated travel of every vertex with what held inputs reach; the error names vertex and numbers.
-    pub(crate) fn verify_attained(&self) -> Result<(), String> {
+    pub(crate) fn verify_attained(&self) -> Result<(), CertificateError> {
+        let malformed = |what: String| Err(CertificateError::Malformed(what));
         let (d, m, n) = (self.cloth_dims, self.body_dims, self.vertices);
         let sized = self.a.len() == d * m
             && self.bias.len() == d
@@ -18,15 +19,17 @@ impl Model {
             && self.inputs.body_min.len() == m
             && self.inputs.body_max.len() == m;
         if !sized {
-            return Err("the matrices do not have the sizes that the model states".into());
+            return malformed("the matrices do not have the sizes that the model states".into());
         }
         if let Some(v) = self.cloth_mean.iter().position(|p| !(p.abs().max_element() <= 100.0)) {
-            return Err(format!("vertex {v} of the mean garment is at {}", self.cloth_mean[v]));
+            return malformed(format!("vertex {v} of the mean garment is at {}", self.cloth_mean[v]));
         }
-        let settled = self.settled().ok_or("the history matrices have no steady state")?;
+        let Some(settled) = self.settled() else {
+            return malformed("the history matrices have no steady state".into());
+        };
         let started = self.responses(&self.a0, &self.bias0, &[]);
-        for (what, responses) in [("held inputs bring", &settled), ("the first frame brings", &started)] {
-            self.compare(what, responses)?;
+        for (input, responses) in [("held inputs bring", &settled), ("the first frame brings", &started)] {
+            self.compare(input, responses)?;
         }
         Ok(())
     }
@@ -81,7 +84,7 @@ impl Model {
         solve(&mut matrix, &mut columns, d).then_some(columns)
     }
 
-    fn compare(&self, what: &str, responses: &[Vec<f64>]) -> Result<(), String> {
+    fn compare(&self, input: &'static str, responses: &[Vec<f64>]) -> Result<(), CertificateError> {
         let d = self.cloth_dims;
         for (v, stated) in self.certificate.travel_bound_m.iter().enumerate() {
             for axis in 0..3 {
@@ -91,11 +94,13 @@ impl Model {
                     .map(|y| row.iter().zip(y).map(|(b, y)| f64::from(*b) * y).sum::<f64>().abs())
                     .sum();
                 if !(reach <= f64::from(*stated) * 1.001 + 1e-6) {
-                    return Err(format!(
-                        "{what} vertex {v} {:.2} cm from its mean, the certificate states {:.2} cm",
-                        100.0 * reach,
-                        100.0 * stated
-                    ));
+                    return Err(CertificateError::Exceeded {
+                        input,
+                        vertex: v,
+                        reach_cm: 100.0 * reach,
+                        from: "mean",
+                        stated_cm: 100.0 * f64::from(*stated),
+                    });
                 }
             }
         }

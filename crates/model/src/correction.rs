@@ -6,7 +6,8 @@
 //! fed in, no vertex goes farther from its skinned place than `‖B_v‖·‖Φ_v E^½‖`. Beyond what training saw the
 //! gate `g` fades the correction out: there the garment is skinned.
 
-use crate::Model;
+use crate::symmetric::symmetric_eigen;
+use crate::{CertificateError, Model};
 
 /// What the root does in a frame, as the model is told: velocity (3, m/s) and acceleration (3) in the heading's frame,
 /// turn (rad/s) and its change, turn², turn × sideways and forward velocity, velocity × speed (3), speed.
@@ -146,33 +147,36 @@ impl Model {
     }
 
     /// Checks all that the bound of a model D rests on.
-    pub(crate) fn verify_correction(&self) -> Result<(), String> {
+    pub(crate) fn verify_correction(&self) -> Result<(), CertificateError> {
+        let malformed = |what: &str| Err(CertificateError::Malformed(what.into()));
         let Some(correction) = &self.correction else {
-            return Err("a model of kind d without its correction".into());
+            return malformed("a model of kind d without its correction");
         };
         let (d, m) = (self.cloth_dims, self.body_dims);
-        correction.check(m, d)?;
+        correction.check(m, d).map_err(CertificateError::Malformed)?;
         if self.attachment.as_ref().is_none_or(|a| a.rest != self.cloth_mean) {
-            return Err(
-                "a model of kind d corrects skinned cloth, and this one has no fitting weights".into()
+            return malformed(
+                "a model of kind d corrects skinned cloth, and this one has no fitting weights",
             );
         }
         let values = self.cloth_basis.iter().chain(&self.body_from_bones).chain(&self.bones_mean);
         if let Some(v) = values.into_iter().find(|v| !(v.abs() <= LARGEST)) {
-            return Err(format!("a number of {v} is beyond {LARGEST:e}"));
+            return malformed(&format!("a number of {v} is beyond {LARGEST:e}"));
         }
         let bound = self.correction_bound().unwrap_or_default();
         let stated = &self.certificate.travel_bound_m;
         if stated.len() != bound.len() {
-            return Err("the certificate states no bound for every vertex".into());
+            return Err(CertificateError::NoBound);
         }
         for (v, (stated, found)) in stated.iter().zip(&bound).enumerate() {
             if !(*stated >= found * (1.0 - 1e-4)) {
-                return Err(format!(
-                    "vertex {v} can go {:.2} cm from its skinned place, the certificate states {:.2} cm",
-                    100.0 * found,
-                    100.0 * stated
-                ));
+                return Err(CertificateError::Exceeded {
+                    input: "the correction can bring",
+                    vertex: v,
+                    reach_cm: 100.0 * f64::from(*found),
+                    from: "skinned place",
+                    stated_cm: 100.0 * f64::from(*stated),
+                });
             }
         }
         Ok(())
@@ -193,32 +197,13 @@ fn largest_stretch(rows: &[f32], axes: &[f32], d: usize) -> f64 {
             (g[i][j], g[j][i]) = (sum, sum);
         }
     }
-    // Jacobi rotations: a few sweeps leave nothing beside the diagonal.
-    for _ in 0..8 {
-        for (p, q) in [(0, 1), (0, 2), (1, 2)] {
-            if g[p][q] == 0.0 {
-                continue;
-            }
-            let theta = (g[q][q] - g[p][p]) / (2.0 * g[p][q]);
-            let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
-            let c = 1.0 / (t * t + 1.0).sqrt();
-            let s = t * c;
-            for k in 0..3 {
-                let (a, b) = (g[k][p], g[k][q]);
-                (g[k][p], g[k][q]) = (c * a - s * b, s * a + c * b);
-            }
-            for k in 0..3 {
-                let (a, b) = (g[p][k], g[q][k]);
-                (g[p][k], g[q][k]) = (c * a - s * b, s * a + c * b);
-            }
-        }
-    }
-    g[0][0].max(g[1][1]).max(g[2][2]).max(0.0).sqrt()
+    symmetric_eigen(g).0.into_iter().fold(0.0, f64::max).sqrt()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toile_geometry::Random;
 
     #[test]
     fn the_largest_stretch_is_attained_and_never_passed() {
@@ -231,14 +216,9 @@ mod tests {
             (0..3).map(|i| of(i).powi(2)).sum::<f64>().sqrt()
         };
         let mut best = 0.0f64;
-        let mut seed = 1u32;
+        let mut random = Random::new(1);
         for _ in 0..20_000 {
-            let y: Vec<f64> = (0..d)
-                .map(|_| {
-                    seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                    f64::from(seed >> 8) / f64::from(1 << 24) - 0.5
-                })
-                .collect();
+            let y: Vec<f64> = (0..d).map(|_| random.signed()).collect();
             let norm = y.iter().map(|v| v * v).sum::<f64>().sqrt();
             let y: Vec<f64> = y.iter().zip(axes).map(|(v, a)| v / norm * f64::from(a)).collect();
             best = best.max(reach(&y));

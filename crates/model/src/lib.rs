@@ -20,7 +20,9 @@ mod read;
 mod root;
 mod shield;
 mod skin;
+mod symmetric;
 pub mod tensors;
+mod uncertified;
 mod write;
 
 pub use attachment::Attachment;
@@ -30,4 +32,6 @@ pub use model::{Certificate, InputSet, Model, ModelKind};
 pub use root::{HipLine, RootFrame, RootTracker};
 pub use shield::{NEIGHBOURS, Shield};
 pub use skin::Skin;
+pub use symmetric::symmetric_eigen;
+pub use uncertified::CertificateError;
 pub use write::write_atomically;

@@ -1,6 +1,6 @@
 //! A learned garment: a few matrices, and the promise that they cannot blow up.
 
-use crate::{Attachment, Correction, HipLine, Shield};
+use crate::{Attachment, CertificateError, Correction, HipLine, Shield};
 use glam::Vec3;
 
 /// Which form a model has: A, B and C as published, D ours.
@@ -53,7 +53,7 @@ pub struct Certificate {
     /// The farthest each vertex can be from its mean in the canonical frame, m, over all inputs of the set.
     pub travel_bound_m: Vec<f32>,
     /// The same for inputs that also keep the rate limits and stay within training's reach: motion like training's.
-    /// Nothing is clamped to these; [`Model::strangeness`] tells whether a pose is within reach.
+    /// Nothing is clamped to these; [`Model::pose_distance`] tells whether a pose is within reach.
     pub travel_bound_rate_m: Vec<f32>,
     /// The farthest each vertex was from its mean in training, m.
     pub training_travel_m: Vec<f32>,
@@ -149,7 +149,7 @@ impl Model {
 
     /// How far a body is from what training saw: 1 is the farthest training pose, more is out of range.
     /// `x` are body coefficients before clamping.
-    pub fn strangeness(&self, x: &[f32]) -> f32 {
+    pub fn pose_distance(&self, x: &[f32]) -> f32 {
         let sum: f32 = x.iter().zip(&self.inputs.body_std).map(|(x, s)| (x / s.max(1e-9)).powi(2)).sum();
         (sum / x.len().max(1) as f32).sqrt() / self.inputs.body_reach.max(1e-9)
     }
@@ -173,7 +173,7 @@ impl Model {
 
     /// Checks the certificate against the shipped matrices by two Cholesky factorisations; no eigenvalues
     /// are needed. The error says which part does not hold.
-    pub fn verify_certificate(&self) -> Result<(), String> {
+    pub fn verify_certificate(&self) -> Result<(), CertificateError> {
         if self.kind == ModelKind::D {
             return self.verify_correction();
         }
@@ -181,7 +181,7 @@ impl Model {
         let Certificate { gamma, p, travel_bound_m, travel_bound_rate_m, .. } = &self.certificate;
         for bound in [travel_bound_m, travel_bound_rate_m] {
             if bound.len() != self.vertices || bound.iter().any(|t| !t.is_finite() || *t < 0.0) {
-                return Err("the certificate states no finite travel bound for every vertex".into());
+                return Err(CertificateError::NoBound);
             }
         }
         self.verify_attained()?;
@@ -189,16 +189,16 @@ impl Model {
             return Ok(());
         }
         if !(*gamma > 0.0 && *gamma < 1.0) {
-            return Err(format!("the certificate's contraction factor is {gamma}, not below 1"));
+            return Err(CertificateError::Factor(*gamma));
         }
         if p.len() != n * n {
-            return Err(format!("the certificate's matrix has {} entries, not {}", p.len(), n * n));
+            return Err(CertificateError::Norm(format!("has {} entries, not {}", p.len(), n * n)));
         }
         if (0..n).any(|r| (0..r).any(|c| p[r * n + c] != p[c * n + r])) {
-            return Err("the certificate's matrix is not symmetric".into());
+            return Err(CertificateError::Norm("is not symmetric".into()));
         }
         if !cholesky_succeeds(p.clone(), n) {
-            return Err("the certificate's matrix is not positive definite".into());
+            return Err(CertificateError::Norm("is not positive definite".into()));
         }
         let m = self.companion();
         let pm = product(p, &m, n, false);
@@ -211,7 +211,7 @@ impl Model {
             })
             .collect();
         if !cholesky_succeeds(slack, n) {
-            return Err("the matrices do not contract as the certificate claims".into());
+            return Err(CertificateError::NotContracting);
         }
         Ok(())
     }

@@ -129,7 +129,7 @@ impl Model {
         if file.sound()
             && let Err(what) = model.verify_certificate()
         {
-            file.fault(what);
+            file.fault(what.to_string());
         }
         file.finish(model)
     }

@@ -4,11 +4,18 @@
 //! shown interpolated between the last two ticks, which lags one trained frame. A game that only ever steps by
 //! exactly the trained period is in lockstep: each frame is a tick, and is shown without lag.
 
+use crate::{Error, Result};
+
 /// How far a step may differ from the trained period, as a share of it, and still be in lockstep: enough for
 /// 1/30 given as `f32`.
 const LOCKSTEP: f64 = 1e-6;
 /// Longest step in seconds. A longer one is a loading screen or a mistake: reset or teleport instead.
 pub(crate) const MAX_DT_SECS: f64 = 1.0;
+
+/// Refuses time steps that are not positive, not finite or too long.
+pub(crate) fn check(dt_secs: f64) -> Result<()> {
+    if dt_secs > 0.0 && dt_secs <= MAX_DT_SECS { Ok(()) } else { Err(Error::TimeStep(dt_secs)) }
+}
 
 /// What one step means in ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,14 +55,12 @@ impl Clock {
         Self { fps, phase: 0.0, shown: 0.0, lockstep: true }
     }
 
-    /// Advances; `None` for steps that are not positive, not finite or too long, which change nothing.
-    pub fn advance(&mut self, dt_secs: f64) -> Option<Plan> {
-        if !(dt_secs > 0.0 && dt_secs <= MAX_DT_SECS) {
-            return None;
-        }
+    /// Advances; a time step that is refused changes nothing.
+    pub fn advance(&mut self, dt_secs: f64) -> Result<Plan> {
+        check(dt_secs)?;
         let frames = dt_secs * self.fps;
         if self.lockstep && (frames - 1.0).abs() < LOCKSTEP {
-            return Some(Plan { ticks: 1, first: 1.0, every: 1.0, show: 1.0 });
+            return Ok(Plan { ticks: 1, first: 1.0, every: 1.0, show: 1.0 });
         }
         self.lockstep = false;
         let total = self.phase + frames;
@@ -65,7 +70,7 @@ impl Clock {
         self.phase = (total - ticks).max(0.0);
         // Lag grows to one frame at half speed after lockstep ends: time shown never runs backwards.
         self.shown = (self.shown - ticks + 0.5 * frames).min(0.0).max(self.phase - 1.0);
-        Some(Plan { ticks: ticks as u32, first, every: 1.0 / frames, show: (1.0 + self.shown) as f32 })
+        Ok(Plan { ticks: ticks as u32, first, every: 1.0 / frames, show: (1.0 + self.shown) as f32 })
     }
 }
 
@@ -113,7 +118,7 @@ mod tests {
         let mut clock = Clock::new(30.0);
         let before = clock;
         for dt in [0.0, -0.1, 1.1, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            assert_eq!(clock.advance(dt), None);
+            assert!(clock.advance(dt).is_err(), "{dt}");
             assert_eq!(clock, before);
         }
     }

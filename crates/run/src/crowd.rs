@@ -1,11 +1,11 @@
 //! Many learned garments at once.
 
-use crate::clock::Clock;
+use crate::clock::{self, Clock};
 use crate::kernel::Buffer;
 use crate::packed::Packed;
 use crate::pool::Pool;
 use crate::shard::{BLOCK, Room, Shard, View};
-use crate::{Actor, Error, Isa, pose};
+use crate::{Actor, Error, Isa, Result, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
 use toile_model::{Model, RootFrame};
@@ -26,6 +26,7 @@ pub enum Basis {
 
 /// How a crowd works; only `basis` changes any bit of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CrowdSettings {
     /// Threads that work on a step, the caller's own included. Default 1: a game has its own use for the others.
     pub threads: usize,
@@ -35,6 +36,15 @@ pub struct CrowdSettings {
     pub normals: bool,
     /// Default [`Basis::Full`].
     pub basis: Basis,
+}
+
+impl CrowdSettings {
+    /// These with some of them changed.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 impl Default for CrowdSettings {
@@ -153,8 +163,8 @@ impl Crowd {
     }
 
     /// Adds a model and room for `reserve` instances of it. Its certificate is checked here.
-    pub fn add_model(&mut self, model: Arc<Model>, reserve: usize) -> Result<ModelId, Error> {
-        model.verify_certificate().map_err(Error::Uncertified)?;
+    pub fn add_model(&mut self, model: Arc<Model>, reserve: usize) -> Result<ModelId> {
+        model.verify_certificate()?;
         if model.triangles.iter().flatten().any(|i| *i as usize >= model.vertices) {
             return Err(Error::Range {
                 what: "an index of the model's triangles",
@@ -196,7 +206,7 @@ impl Crowd {
     }
 
     /// A garment that waits for its first pose.
-    pub fn add(&mut self, model: ModelId) -> Result<Instance, Error> {
+    pub fn add(&mut self, model: ModelId) -> Result<Instance> {
         let herd = self.herds.get_mut(model.0 as usize).ok_or(Error::Gone)?;
         let place = herd.free.pop().ok_or(Error::Full { reserved: herd.reserved })?;
         let (shard, slot) = (herd.first_shard + place as usize / SHARD, place as usize % SHARD);
@@ -205,14 +215,14 @@ impl Crowd {
     }
 
     /// Takes a garment out; others are not affected.
-    pub fn remove(&mut self, instance: Instance) -> Result<(), Error> {
+    pub fn remove(&mut self, instance: Instance) -> Result<()> {
         let (shard, slot) = self.find(instance)?;
         self.shards[shard].leave(slot);
         self.herds[instance.model as usize].free.push(instance.place);
         Ok(())
     }
 
-    fn find(&self, instance: Instance) -> Result<(usize, usize), Error> {
+    fn find(&self, instance: Instance) -> Result<(usize, usize)> {
         let herd = self.herds.get(instance.model as usize).ok_or(Error::Gone)?;
         if instance.place as usize >= herd.reserved {
             return Err(Error::Gone);
@@ -228,14 +238,14 @@ impl Crowd {
     }
 
     /// The model an instance is of.
-    pub fn model(&self, instance: Instance) -> Result<&Model, Error> {
+    pub fn model(&self, instance: Instance) -> Result<&Model> {
         let (shard, _) = self.find(instance)?;
         Ok(&self.shards[shard].packed.model)
     }
 
     /// The pose to step to. `bones` are `actor_from_bind`, one per joint; root and heading come from the model's
     /// hips. An instance that gets none stands still.
-    pub fn set_pose(&mut self, instance: Instance, actor: &Actor, bones: &[Affine3A]) -> Result<(), Error> {
+    pub fn set_pose(&mut self, instance: Instance, actor: &Actor, bones: &[Affine3A]) -> Result<()> {
         let (shard, slot) = self.find(instance)?;
         let shard = &mut self.shards[shard];
         let result = pose::check(bones, shard.packed.model.joints, actor)
@@ -253,7 +263,7 @@ impl Crowd {
         actor: &Actor,
         bones: &[Affine3A],
         root: &RootFrame,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let (shard, slot) = self.find(instance)?;
         let shard = &mut self.shards[shard];
         let result = pose::check(bones, shard.packed.model.joints, actor)
@@ -265,7 +275,7 @@ impl Crowd {
 
     /// As [`Crowd::set_pose_with_root`], from body coefficients instead of bones: garments of one wearer whose models
     /// share a body space need the product with the bones only once.
-    pub fn set_body(&mut self, instance: Instance, x: &[f32], root: &RootFrame) -> Result<(), Error> {
+    pub fn set_body(&mut self, instance: Instance, x: &[f32], root: &RootFrame) -> Result<()> {
         let (shard, slot) = self.find(instance)?;
         let shard = &mut self.shards[shard];
         if shard.packed.correcting.is_some() {
@@ -280,27 +290,27 @@ impl Crowd {
     }
 
     /// The body coefficients of the latest tick, held to the certified set.
-    pub fn body(&self, instance: Instance) -> Result<&[f32], Error> {
+    pub fn body(&self, instance: Instance) -> Result<&[f32]> {
         let (shard, slot) = self.find(instance)?;
         Ok(self.shards[shard].body_coefficients(slot))
     }
 
     /// Forgets an instance's history: the next step starts afresh from its pose.
-    pub fn reset(&mut self, instance: Instance) -> Result<(), Error> {
+    pub fn reset(&mut self, instance: Instance) -> Result<()> {
         let (shard, slot) = self.find(instance)?;
         self.shards[shard].reset(slot);
         Ok(())
     }
 
     /// The next pose is somewhere else: the garment keeps its shape and does not feel the way there.
-    pub fn teleport(&mut self, instance: Instance) -> Result<(), Error> {
+    pub fn teleport(&mut self, instance: Instance) -> Result<()> {
         let (shard, slot) = self.find(instance)?;
         self.shards[shard].teleport(slot);
         Ok(())
     }
 
     /// Whether vertices are wanted; the state goes on either way. On at first.
-    pub fn set_drawn(&mut self, instance: Instance, drawn: bool) -> Result<(), Error> {
+    pub fn set_drawn(&mut self, instance: Instance, drawn: bool) -> Result<()> {
         let (shard, slot) = self.find(instance)?;
         self.shards[shard].slots[slot].drawn = drawn;
         Ok(())
@@ -308,7 +318,7 @@ impl Crowd {
 
     /// How far any vertex of an instance may be off for the sake of speed, mm: trailing dims are left out as long
     /// as this is kept. 0 at first.
-    pub fn set_tolerance_mm(&mut self, instance: Instance, tolerance_mm: f32) -> Result<(), Error> {
+    pub fn set_tolerance_mm(&mut self, instance: Instance, tolerance_mm: f32) -> Result<()> {
         let (shard, slot) = self.find(instance)?;
         in_range("the tolerance", tolerance_mm)?;
         self.shards[shard].slots[slot].tolerance_m = tolerance_mm / 1000.0;
@@ -317,7 +327,7 @@ impl Crowd {
 
     /// Lets the tolerance grow with the distance from a viewer: `mm_per_metre` is the size of a pixel seen from one
     /// metre (1.0 for 60° over 1,080 rows). The larger of this and the instance's own holds.
-    pub fn set_viewer(&mut self, viewer: Option<(DVec3, f32)>) -> Result<(), Error> {
+    pub fn set_viewer(&mut self, viewer: Option<(DVec3, f32)>) -> Result<()> {
         if let Some((at, mm_per_metre)) = viewer {
             in_range("mm per metre", mm_per_metre)?;
             if !at.is_finite() {
@@ -330,7 +340,7 @@ impl Crowd {
 
     /// What vertices are relative to, in the world: in large worlds the camera, so that `f32` has millimetres to
     /// spare. The world's origin at first.
-    pub fn set_origin(&mut self, origin: DVec3) -> Result<(), Error> {
+    pub fn set_origin(&mut self, origin: DVec3) -> Result<()> {
         if !origin.is_finite() {
             return Err(Error::NotFinite { what: "the origin".into() });
         }
@@ -339,13 +349,11 @@ impl Crowd {
     }
 
     /// Advances all garments by `dt_secs` to the poses that were set. Vertices change with [`Crowd::draw`].
-    pub fn step(&mut self, dt_secs: f64) -> Result<CrowdReport, Error> {
-        if Clock::new(1.0).advance(dt_secs).is_none() {
-            return Err(Error::TimeStep(dt_secs));
-        }
+    pub fn step(&mut self, dt_secs: f64) -> Result<CrowdReport> {
+        clock::check(dt_secs)?;
         let mut report = CrowdReport { refused: std::mem::take(&mut self.refused), ..CrowdReport::default() };
         for herd in &mut self.herds {
-            let Some(plan) = herd.clock.advance(dt_secs) else { return Err(Error::TimeStep(dt_secs)) };
+            let plan = herd.clock.advance(dt_secs)?;
             report.ticks += plan.ticks;
             let shards = herd.reserved.div_ceil(SHARD);
             for shard in &mut self.shards[herd.first_shard..herd.first_shard + shards] {
@@ -366,49 +374,49 @@ impl Crowd {
     }
 
     /// The cloth coefficients shown: all an engine with the garment's basis as morph targets needs.
-    pub fn coefficients(&self, instance: Instance) -> Result<&[f32], Error> {
+    pub fn coefficients(&self, instance: Instance) -> Result<&[f32]> {
         let (shard, slot) = self.find(instance)?;
         Ok(self.shards[shard].coefficients(slot))
     }
 
     /// How far a model D trusts what it learned for the present pose: 1 within what training saw, 0 where the garment is
     /// merely skinned. Always 1 for the published kinds.
-    pub fn gate(&self, instance: Instance) -> Result<f32, Error> {
+    pub fn gate(&self, instance: Instance) -> Result<f32> {
         let (shard, slot) = self.find(instance)?;
         Ok(self.shards[shard].gate(slot))
     }
 
     /// The vertices as drawn last, relative to the origin.
-    pub fn vertices(&self, instance: Instance) -> Result<&[Vec3], Error> {
+    pub fn vertices(&self, instance: Instance) -> Result<&[Vec3]> {
         let (shard, slot) = self.find(instance)?;
         Ok(self.shards[shard].vertices(slot))
     }
 
     /// Unit vertex normals as drawn last; empty unless the settings ask for them.
-    pub fn normals(&self, instance: Instance) -> Result<&[Vec3], Error> {
+    pub fn normals(&self, instance: Instance) -> Result<&[Vec3]> {
         let (shard, slot) = self.find(instance)?;
         Ok(self.shards[shard].normals(slot))
     }
 
     /// The canonical frame that goes with the coefficients; `None` before the first step.
-    pub fn root(&self, instance: Instance) -> Result<Option<RootFrame>, Error> {
+    pub fn root(&self, instance: Instance) -> Result<Option<RootFrame>> {
         let (shard, slot) = self.find(instance)?;
         Ok(self.shards[shard].root(slot))
     }
 
     /// How many dims the instance was drawn with last.
-    pub fn drawn_dims(&self, instance: Instance) -> Result<usize, Error> {
+    pub fn drawn_dims(&self, instance: Instance) -> Result<usize> {
         let (shard, slot) = self.find(instance)?;
         Ok(self.shards[shard].drawn_dims(slot))
     }
 
     /// How far any vertex may be off as it was drawn last, for dims left out and for a rounded basis, mm.
-    pub fn error_bound_mm(&self, instance: Instance) -> Result<f32, Error> {
+    pub fn error_bound_mm(&self, instance: Instance) -> Result<f32> {
         let (shard, slot) = self.find(instance)?;
         Ok(1000.0 * self.shards[shard].slots[slot].bound_m)
     }
 }
 
-fn in_range(what: &'static str, value: f32) -> Result<(), Error> {
+fn in_range(what: &'static str, value: f32) -> Result<()> {
     if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(Error::Range { what, value: value.into() }) }
 }

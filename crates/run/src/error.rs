@@ -1,4 +1,9 @@
-//! Why a crowd did not take what it was given.
+//! Why a crowd or a tier did not take what it was given.
+
+use toile_model::CertificateError;
+
+/// Shorthand for results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
 
 /// What was wrong with one call. Nothing has changed, for no instance, when a call gives one.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -6,7 +11,7 @@
 pub enum Error {
     /// A model whose certificate does not hold.
     #[error("the model is not certified: {0}; train it again or load it from a file that was not changed")]
-    Uncertified(String),
+    Uncertified(#[from] CertificateError),
     /// Every reserved place is taken.
     #[error("all {reserved} places reserved for this model are taken; reserve more when adding the model")]
     Full {
@@ -71,6 +76,10 @@ pub enum Error {
         /// What it was set to.
         value: f64,
     },
+    /// The simulation of a step failed; the garment is as it was before.
+    #[cfg(feature = "simulate")]
+    #[error("{0}")]
+    Simulation(String),
     /// A model that the device has no passes for.
     #[cfg(feature = "gpu")]
     #[error("a correction on top of skinning (model D) runs on the processor only; train with `--model c`")]

@@ -17,8 +17,6 @@ mod angle;
 mod clock;
 mod crowd;
 mod error;
-#[cfg(feature = "simulate")]
-mod full;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod kernel;
@@ -26,20 +24,18 @@ mod packed;
 mod pool;
 mod pose;
 mod shard;
-mod skin;
-mod stable;
 mod tier;
 
 pub use crowd::{Basis, Crowd, CrowdReport, CrowdSettings, Instance, ModelId};
-pub use error::Error;
-#[cfg(feature = "simulate")]
-pub use full::Full;
+pub use error::{Error, Result};
 pub use kernel::Isa;
 pub use pose::Actor;
-pub use skin::Skinned;
-pub use stable::Stable;
-pub use tier::{StepReport, Tier};
+#[cfg(feature = "simulate")]
+pub use tier::Full;
+pub use tier::{Skinned, Stable, Tier, TierReport};
 
 /// The small vectors and matrices that poses and vertices are given in.
 pub use glam;
-pub use toile_model::{Attachment, Correction, GATE_RATE, Model, ROOT_TERMS, RootFrame, RootTracker};
+pub use toile_model::{
+    Attachment, CertificateError, Correction, GATE_RATE, Model, ROOT_TERMS, RootFrame, RootTracker,
+};

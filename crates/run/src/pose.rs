@@ -1,7 +1,7 @@
 //! A wearer's pose as a game gives it, and the same in the model's canonical frame.
 
-use crate::Error;
 use crate::angle::sin_cos;
+use crate::{Error, Result};
 use glam::{Affine3A, DVec3, Quat, Vec3A};
 use toile_model::RootFrame;
 
@@ -57,7 +57,7 @@ pub(crate) fn canonical(actor: &Actor, root: &RootFrame, bones: &[Affine3A], mea
 const FARTHEST_M: f32 = 1e6;
 
 /// Refuses poses that are not finite, too far away or not rigid, or for another number of joints.
-pub(crate) fn check(bones: &[Affine3A], joints: usize, actor: &Actor) -> Result<(), Error> {
+pub(crate) fn check(bones: &[Affine3A], joints: usize, actor: &Actor) -> Result<()> {
     if bones.len() != joints {
         return Err(Error::Joints { given: bones.len(), expected: joints });
     }
@@ -89,8 +89,19 @@ pub(crate) fn check(bones: &[Affine3A], joints: usize, actor: &Actor) -> Result<
     Ok(())
 }
 
+/// Refuses bones that are not finite or for another number of joints: all that tiers ask for that take any matrix.
+pub(crate) fn check_finite(bones: &[Affine3A], joints: usize) -> Result<()> {
+    if bones.len() != joints {
+        return Err(Error::Joints { given: bones.len(), expected: joints });
+    }
+    match bones.iter().position(|bone| !bone.is_finite()) {
+        Some(joint) => Err(Error::NotFinite { what: format!("bone {joint}") }),
+        None => Ok(()),
+    }
+}
+
 /// Refuses a root frame that is not finite or too far away.
-pub(crate) fn check_root(root: &RootFrame) -> Result<(), Error> {
+pub(crate) fn check_root(root: &RootFrame) -> Result<()> {
     if root.position.is_finite() && root.heading.is_finite() {
         match root.position.abs().max_element() <= f64::from(FARTHEST_M) {
             true => Ok(()),
@@ -102,7 +113,7 @@ pub(crate) fn check_root(root: &RootFrame) -> Result<(), Error> {
 }
 
 /// Refuses body coefficients that are not finite or for another model.
-pub(crate) fn check_coefficients(x: &[f32], expected: usize) -> Result<(), Error> {
+pub(crate) fn check_coefficients(x: &[f32], expected: usize) -> Result<()> {
     if x.len() != expected {
         return Err(Error::Coefficients { given: x.len(), expected });
     }

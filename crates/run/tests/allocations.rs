@@ -40,7 +40,10 @@ static ALLOCATOR: Counting = Counting;
 
 fn main() {
     for threads in [1, 3] {
-        let settings = CrowdSettings { threads, normals: true, ..CrowdSettings::default() };
+        let settings = CrowdSettings::default().with(|s| {
+            s.threads = threads;
+            s.normals = true;
+        });
         let mut crowd = Crowd::new(settings);
         let first = crowd.add_model(Arc::new(model(SMALL, 1)), 200).unwrap();
         let other = Size { vertices: 300, ..SMALL };
@@ -77,8 +80,8 @@ fn main() {
         if frame == 2 {
             before = COUNT.load(Ordering::Relaxed);
         }
-        assert!(!garment.step(&poses[frame % 8], &root, if frame < 30 { 1.0 / 30.0 } else { 0.02 }).refused);
-        assert!(garment.step(&[], &root, 0.02).refused);
+        garment.step_with_root(&poses[frame % 8], &root, if frame < 30 { 1.0 / 30.0 } else { 0.02 }).unwrap();
+        assert!(garment.step_with_root(&[], &root, 0.02).is_err());
         garment.positions(&mut out);
         assert!(garment.velocities(&mut out));
         if frame % 7 == 6 {

@@ -4,7 +4,8 @@ mod synthetic;
 
 use glam::{Affine3A, DVec3, Quat, Vec3};
 use std::sync::Arc;
-use synthetic::{Noise, SMALL, Size, actor, bones, corrected, digest};
+use synthetic::{SMALL, Size, actor, bones, corrected, digest};
+use toile_geometry::Random;
 use toile_model::{Model, RootFrame, RootTracker};
 use toile_run::{Actor, Basis, Crowd, CrowdSettings, Error, Isa, Stable, Tier};
 
@@ -34,7 +35,14 @@ fn run(model: &Arc<Model>, count: usize, settings: CrowdSettings) -> Vec<u64> {
 fn threads_instructions_and_neighbours_change_no_bit() {
     let model = Arc::new(corrected(SMALL, 1));
     for basis in [Basis::Full, Basis::Half] {
-        let alike = |threads, isa| CrowdSettings { threads, isa, normals: true, basis };
+        let alike = |threads, isa| {
+            CrowdSettings::default().with(|s| {
+                s.threads = threads;
+                s.isa = isa;
+                s.normals = true;
+                s.basis = basis;
+            })
+        };
         let reference = run(&model, 150, alike(1, Isa::Portable));
         assert!(reference.windows(2).all(|w| w[0] != w[1]), "all move differently");
         for &isa in Isa::available() {
@@ -70,7 +78,7 @@ fn a_single_garment_has_the_bits_of_one_in_a_crowd() {
             }
             crowd.step(dt).unwrap();
             crowd.draw();
-            assert!(!alone.step(&posed, &root, dt).refused);
+            alone.step_with_root(&posed, &root, dt).unwrap();
             alone.positions(&mut out);
             assert_eq!(
                 crowd.coefficients(instances[11]).unwrap(),
@@ -88,22 +96,27 @@ fn hostile_input_never_leaves_the_bound() {
     let model = Arc::new(corrected(SMALL, 1));
     let attachment = model.attachment.clone().unwrap();
     let mut garment = Stable::new(model.clone());
-    let mut noise = Noise(99);
+    let mut random = Random::new(99);
     let mut out = vec![Vec3::ZERO; SMALL.vertices];
     let limit = model.shield.as_ref().unwrap().limit_m;
     let mut moved = 0.0f32;
     for step in 0..20_000 {
         let posed: Vec<Affine3A> = (0..SMALL.joints)
             .map(|_| {
-                let axis = Vec3::new(noise.next(), noise.next(), noise.next() + 0.01).normalize();
-                let turn = Quat::from_axis_angle(axis, 3.0 * noise.next());
-                Affine3A::from_rotation_translation(turn, 2.0 * Vec3::new(noise.next(), noise.next(), 0.0))
+                let axis =
+                    Vec3::new(random.signed() as f32, random.signed() as f32, random.signed() as f32 + 0.01)
+                        .normalize();
+                let turn = Quat::from_axis_angle(axis, 3.0 * random.signed() as f32);
+                Affine3A::from_rotation_translation(
+                    turn,
+                    2.0 * Vec3::new(random.signed() as f32, random.signed() as f32, 0.0),
+                )
             })
             .collect();
         let far = if step % 7 == 0 { 9e5 } else { 1.0 };
-        let position = far * DVec3::new(noise.next().into(), noise.next().into(), noise.next().into());
-        let root = RootFrame { position, heading: 50.0 * f64::from(noise.next()) };
-        assert!(!garment.step(&posed, &root, DT).refused);
+        let position = far * random.vector();
+        let root = RootFrame { position, heading: 50.0 * f64::from(random.signed() as f32) };
+        garment.step_with_root(&posed, &root, DT).unwrap();
         // Bones are in the world here: far roots cost the skin its digits, not the correction.
         let y = garment.coefficients();
         assert!(y.iter().all(|v| v.is_finite()));
@@ -161,7 +174,7 @@ fn the_gate_fades_slowly_and_a_newcomer_sees_nothing_of_who_was_there() {
     let shut = Arc::new(model.clone());
     let mut garment = Stable::new(shut);
     let at = RootFrame { position: DVec3::ZERO, heading: 0.0 };
-    garment.step(&bones(SMALL, 0, 0.0), &at, DT);
+    garment.step_with_root(&bones(SMALL, 0, 0.0), &at, DT).unwrap();
     assert!(garment.coefficients().iter().all(|y| *y == 0.0) && garment.gate() == 0.0);
 
     let model = Arc::new(corrected(SMALL, 1));
@@ -187,7 +200,9 @@ fn the_gate_fades_slowly_and_a_newcomer_sees_nothing_of_who_was_there() {
     let mut alone = Stable::new(model);
     let [root, left, right] = alone_hips(&bones(SMALL, 0, 0.0));
     let heading = RootTracker::default().follow(left - right).0;
-    alone.step(&bones(SMALL, 0, 0.0), &RootFrame { position: root.as_dvec3(), heading }, DT);
+    alone
+        .step_with_root(&bones(SMALL, 0, 0.0), &RootFrame { position: root.as_dvec3(), heading }, DT)
+        .unwrap();
     assert_eq!(crowd.coefficients(second).unwrap(), alone.coefficients());
 }
 

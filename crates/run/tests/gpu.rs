@@ -4,7 +4,8 @@ mod synthetic;
 
 use glam::DVec3;
 use std::sync::Arc;
-use synthetic::{DRESS, Noise, SMALL, Size, actor, bones, model};
+use synthetic::{DRESS, SMALL, Size, actor, bones, model};
+use toile_geometry::Random;
 use toile_model::{Model, ModelKind};
 use toile_run::gpu::{Ask, Gpu, GpuCrowd, GpuSettings, Kernel, Tile, wgpu};
 use toile_run::{Crowd, CrowdSettings, Error, Instance, ModelId};
@@ -35,7 +36,7 @@ struct Pair {
 impl Pair {
     fn new(gpu: Arc<Gpu>, settings: GpuSettings, model: Model, size: Size, reserve: usize) -> Self {
         let model = Arc::new(model);
-        let mut cpu = Crowd::new(CrowdSettings { normals: settings.normals, ..CrowdSettings::default() });
+        let mut cpu = Crowd::new(CrowdSettings::default().with(|s| s.normals = settings.normals));
         let mut gpu = GpuCrowd::new(gpu, settings).unwrap();
         let ids = (cpu.add_model(model.clone(), reserve).unwrap(), gpu.add_model(model, reserve).unwrap());
         Self { size, cpu, gpu, ids, wearers: Vec::new(), secs: 0.0 }
@@ -112,11 +113,11 @@ fn any_rate_and_those_who_come_and_go_stay_together() {
     tight.inputs.max_turn = 0.005;
     let mut pair = Pair::new(gpu, GpuSettings::default(), tight, SMALL, 5);
     (0..3).for_each(|who| pair.enter(who));
-    let mut noise = Noise(7);
+    let mut random = Random::new(7);
     for step in 1..=300 {
         // From several ticks a step to none.
-        let dt =
-            [1.0 / 120.0, 1.0 / 60.0, 1.0 / 30.0, 0.11][(step / 7) % 4] * f64::from(1.0 + 0.2 * noise.next());
+        let dt = [1.0 / 120.0, 1.0 / 60.0, 1.0 / 30.0, 0.11][(step / 7) % 4]
+            * f64::from(1.0 + 0.2 * random.signed() as f32);
         match step % 60 {
             10 => pair.enter(10 + step),
             20 => {
@@ -189,7 +190,10 @@ fn far_from_the_world_s_origin_nothing_is_lost() {
 fn every_kernel_makes_the_same_dress_and_normals() {
     let Some(gpu) = open(Ask::Best) else { return };
     for kernel in Kernel::all(&gpu) {
-        let settings = GpuSettings { kernel, normals: true };
+        let settings = GpuSettings::default().with(|s| {
+            s.kernel = kernel;
+            s.normals = true;
+        });
         let mut pair = Pair::new(gpu.clone(), settings, model(DRESS, 5), DRESS, 2);
         (0..2).for_each(|who| pair.enter(who));
         (0..4).for_each(|_| pair.step(1.0 / 30.0));

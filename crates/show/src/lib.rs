@@ -16,6 +16,7 @@
 
 mod camera;
 mod cover;
+mod decimate;
 mod encoder;
 mod error;
 mod film;
@@ -28,10 +29,10 @@ mod palette;
 mod renderer;
 mod scene;
 mod sheet;
-mod thin;
 
 pub use camera::{Camera, View};
 pub use cover::uncovered_m;
+pub use decimate::decimate;
 pub use error::{Error, Result};
 pub use film::{Film, FilmFormat, apng, gif, write_apng, write_gif};
 pub use heat::{heat_colour, heat_colours, write_legend};
@@ -41,4 +42,3 @@ pub use page::{Chart, Line, Page};
 pub use renderer::Renderer;
 pub use scene::{Backdrop, Flock, Ground, Item, Material, Member, MeshHandle, Scene, smooth_normals, srgb};
 pub use sheet::{beside, contact_sheet};
-pub use thin::thinned;

@@ -1,14 +1,15 @@
 //! From panels around a body to a garment that rests on it, and on to the first frame of a motion.
 
-use crate::fit::check_still_worn;
+use crate::garment_fit::check_still_worn;
 use crate::settings::{Integrator, Settings};
 use crate::world::World;
 use crate::{Error, Result};
 use glam::{DAffine3, DQuat, DVec3, Quat, Vec3};
-use toile_assets::{Body, Fabric, Garment, Motion, Pose, RootTrack, Transform};
+use toile_assets::{Body, Fabric, Garment, Motion, Pose, Role, RootTrack, Transform};
 
 /// How long and how calmly a garment is draped.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct DrapeSettings {
     /// Draping ends when no vertex is faster, m/s.
     pub rest_speed: f64,
@@ -16,6 +17,15 @@ pub struct DrapeSettings {
     pub most_secs: f64,
     /// The ramp from the rest pose to a motion's first frame, s; then as long again at most to settle there.
     pub ramp_secs: f64,
+}
+
+impl DrapeSettings {
+    /// These with some of them changed.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 impl Default for DrapeSettings {
@@ -92,11 +102,17 @@ pub fn ramp(world: &mut World, body: &Body, motion: &Motion, how: &DrapeSettings
     world.settings.integrator = Integrator::ImplicitEuler;
     let dt = wanted.pose_secs();
     let steps = (secs / dt).ceil() as usize;
+    let arms = arm_joints(body);
     for n in 1..=steps {
         let t = n as f64 / steps as f64;
         // Starts at rest and ends as part of the motion.
-        let eased = t * t * (3.0 - 2.0 * t);
-        let pose: Pose = rest.lerp(&lead.at((t - 1.0) * secs, secs), eased as f32);
+        let eased = |t: f64| (t * t * (3.0 - 2.0 * t)) as f32;
+        let shares =
+            [eased((t / TRUNK_UNTIL).min(1.0)), eased(((t - ARMS_FROM) / (1.0 - ARMS_FROM)).max(0.0))];
+        let to = lead.at((t - 1.0) * secs, secs);
+        let joints = rest.locals.iter().zip(&to.locals).zip(&arms);
+        let pose =
+            Pose { locals: joints.map(|((a, b), arm)| a.lerp(b, shares[usize::from(*arm)])).collect() };
         world.step(&body.bones(&pose), secs / steps as f64).map_err(|e| name_frame(e, n))?;
     }
     world.settings = wanted;
@@ -107,6 +123,26 @@ pub fn ramp(world: &mut World, body: &Body, motion: &Motion, how: &DrapeSettings
         world.state.halt();
     }
     Ok(())
+}
+
+/// Arms come last, from the side where they are at rest: a hand that goes down beside a leg while the skirt swings about it
+/// would get under the hem, and the garment would begin hanging on an elbow.
+const ARMS_FROM: f64 = 0.35;
+const TRUNK_UNTIL: f64 = 0.75;
+
+/// Which joints belong to the arms.
+fn arm_joints(body: &Body) -> Vec<bool> {
+    let humanoid = body.humanoid();
+    let mut arms = vec![false; body.skeleton.len()];
+    for role in [Role::LeftUpperArm, Role::RightUpperArm] {
+        if let Some(j) = humanoid.joint(role) {
+            arms[j] = true;
+        }
+    }
+    for (j, joint) in body.skeleton.joints.iter().enumerate() {
+        arms[j] |= joint.parent.is_some_and(|p| arms[p]);
+    }
+    arms
 }
 
 /// What could have come before the first frame of a motion.

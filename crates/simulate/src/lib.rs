@@ -1,8 +1,8 @@
 //! The truth: full-space cloth simulation against a moving body.
 //!
 //! [`World`] owns a [`Scene`] (what does not change), a [`State`] (what does), [`Settings`] and scratch memory;
-//! [`World::step`] moves the body to new bones and the cloth with it. [`drape`] dresses a body, [`record`]
-//! simulates a clip into a [`toile_assets::Take`].
+//! [`World::step`] moves the body to new bones and the cloth with it. [`drape()`] dresses a body, a [`Recorder`]
+//! simulates clips into [`toile_assets::Take`]s.
 //!
 //! ```
 //! use toile_assets::{Mesh, builtin};
@@ -25,7 +25,7 @@ mod drape;
 mod enclosure;
 pub mod energy;
 mod error;
-mod fit;
+mod garment_fit;
 mod record;
 mod report;
 mod scene;
@@ -39,10 +39,8 @@ mod world;
 pub use clip::{Jump, check_clip, cut_at_jumps, find_jumps, without_lone_frame};
 pub use drape::{DrapeSettings, drape, ramp};
 pub use error::{Error, Result};
-pub use fit::{Fit, check_fit};
-pub use record::{
-    Branch, RecordSettings, record, record_draped, record_from, record_stop, record_with_branches,
-};
+pub use garment_fit::{GarmentFit, check_fit};
+pub use record::{Branch, Progress, RecordSettings, Recorder, Recording};
 pub use report::StepReport;
 pub use scene::{Sample, Scene};
 pub use settings::{Bending, Integrator, Settings};

@@ -23,6 +23,7 @@ pub enum Bending {
 
 /// Settings of the solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Settings {
     /// Longest substep, s. What touches is first order in it: at 1/60 s a walking skirt lives half as much again as it should,
     /// at 1/240 s its internal speed, the height of its hem and friction are within 5 % of those at 1/480 s. Short steps
@@ -81,6 +82,13 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// These with some of them changed.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
     /// How often a moving body's pose is asked for, s: no more than sixty times a second, it goes straight on between.
     pub fn pose_secs(&self) -> f64 {
         self.max_step_secs.max(1.0 / 60.0)

@@ -83,7 +83,7 @@ impl World {
         let x: Vec<DVec3> = garment.sim.positions.iter().map(|p| p.as_dvec3()).collect();
         let bones = body.bones(&body.skeleton.rest_pose());
         let surface = BodySurface::new(body, &bones);
-        crate::fit::check_fit(body, garment)?;
+        crate::garment_fit::check_fit(body, garment)?;
         let mut world = Self::new(scene, x, settings)?;
         world.holds.clear();
         for pin in &garment.pins {

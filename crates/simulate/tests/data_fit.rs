@@ -5,7 +5,7 @@ use toile_assets::read::garment::{RestChoice, read_garment_for};
 use toile_assets::read::{bvh, gltf};
 use toile_assets::retarget::{RetargetSettings, retarget};
 use toile_assets::{Body, builtin};
-use toile_simulate::{Fit, RecordSettings, find_jumps};
+use toile_simulate::{GarmentFit, RecordSettings, find_jumps};
 
 fn data() -> Option<PathBuf> {
     let found = std::env::var_os("TOILE_DATA").map(PathBuf::from);
@@ -58,7 +58,7 @@ fn clothes_fit_their_own_body_and_no_other() {
             let own = if file.to_string_lossy().contains("__mh_male") { &man } else { &woman };
             for body in [&woman, &man, &dummy] {
                 let garment = read_garment_for(&file, RestChoice::Auto, None, Some(body)).unwrap().value;
-                let fit = Fit::measure(body, &garment);
+                let fit = GarmentFit::measure(body, &garment);
                 let fits = body.name == own.name;
                 assert_eq!(fit.is_usable(), fits, "{} on {}: {fit:?}", file.display(), body.name);
             }
@@ -67,6 +67,6 @@ fn clothes_fit_their_own_body_and_no_other() {
     for file in files(&data.join("garments/thirdparty"), "obj") {
         let shirt = file.to_string_lossy().contains("newton");
         let garment = read_garment_for(&file, RestChoice::Auto, None, Some(&woman)).unwrap().value;
-        assert!(!shirt || !Fit::measure(&woman, &garment).is_usable(), "{}", file.display());
+        assert!(!shirt || !GarmentFit::measure(&woman, &garment).is_usable(), "{}", file.display());
     }
 }

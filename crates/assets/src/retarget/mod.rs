@@ -14,12 +14,22 @@ use glam::{Quat, Vec3};
 
 /// How to carry a motion over.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct RetargetSettings {
     /// Constant outward rotation of the upper arms in degrees; found from the body when not given.
     pub arm_abduction_deg: Option<f32>,
     /// Whether feet that stand still in the source are held to their place and to the ground. Without it the
     /// clip is only shifted as a whole until the soles touch y = 0.
     pub plant_feet: bool,
+}
+
+impl RetargetSettings {
+    /// These with some of them changed.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 impl Default for RetargetSettings {

@@ -44,6 +44,104 @@ pub(super) struct Plan<'a> {
     used: Vec<bool>,
 }
 
+/// Which joint of the source turns which of the target, as it is found out.
+struct Driving<'a> {
+    used: Vec<bool>,
+    drives: Vec<Option<Drive>>,
+    /// Turns the resting target until it faces where the resting source faces.
+    facing: Quat,
+    target_rest: &'a World,
+}
+
+impl Driving<'_> {
+    /// Lets `joint` follow the share `t` of the way from `a` to `b`.
+    fn drive(&mut self, joint: usize, (a, b, t): (usize, usize, f32), align: Quat) {
+        self.used[a] = true;
+        self.used[b] |= t > 0.0;
+        let aligned = (align * self.facing * self.target_rest.rotations[joint]).normalize();
+        self.drives[joint] = Some(Drive { a, b, t, aligned });
+    }
+
+    /// Hips, spine, neck and head.
+    fn trunk(&mut self, s: &Side<'_>, t: &Side<'_>) -> Result<()> {
+        let (source_hips, target_hips) = (s.joint(Role::Hips)?, t.joint(Role::Hips)?);
+        self.drive(target_hips, (source_hips, source_hips, 0.0), Quat::IDENTITY);
+        let (s_trunk, t_trunk) = (s.trunk(), t.trunk());
+        // Joint i of n takes the turn at the same share of the way up, counted so that the hips are before
+        // the first and the last, which carries the arms, is the source's last.
+        for (i, &joint) in t_trunk.spine.iter().enumerate() {
+            let mut line = vec![source_hips];
+            line.extend(&s_trunk.spine);
+            let at = (i + 1) as f32 / t_trunk.spine.len() as f32 * s_trunk.spine.len() as f32;
+            self.drive(joint, between(&line, at), Quat::IDENTITY);
+        }
+        let s_chest = s_trunk.spine.last().copied().unwrap_or(source_hips);
+        let (s_head, t_head) = (s.joint(Role::Head)?, t.joint(Role::Head)?);
+        for (i, &joint) in t_trunk.neck.iter().enumerate() {
+            let mut line = vec![s_chest];
+            line.extend(&s_trunk.neck);
+            line.push(s_head);
+            let at = (i + 1) as f32 / (t_trunk.neck.len() + 1) as f32 * (s_trunk.neck.len() + 1) as f32;
+            self.drive(joint, between(&line, at), Quat::IDENTITY);
+        }
+        self.drive(t_head, (s_head, s_head, 0.0), Quat::IDENTITY);
+        Ok(())
+    }
+
+    /// Collar bone to hand, as far as both have them.
+    fn arm(&mut self, s: &Side<'_>, t: &Side<'_>, [collar, upper, lower, hand]: [Role; 4]) {
+        if let (Ok(a), Ok(joint)) = (s.joint(collar), t.joint(collar)) {
+            self.drive(joint, (a, a, 0.0), Quat::IDENTITY);
+        }
+        // Each bone is turned on from where the one above already turned it, so that a bent elbow at
+        // rest does not become a twist of the forearm.
+        let mut align = Quat::IDENTITY;
+        for (role, end) in [(upper, Some(lower)), (lower, Some(hand)), (hand, None)] {
+            let (Ok(a), Ok(joint)) = (s.joint(role), t.joint(role)) else { continue };
+            let (from, to) = match end {
+                Some(end) => (t.direction(role, end), s.direction(role, end)),
+                None => (t.palm(joint), s.palm(a)),
+            };
+            if let (Some(from), Some(to)) = (from, to) {
+                align = (arc(align * (self.facing * from), to) * align).normalize();
+            }
+            self.drive(joint, (a, a, 0.0), align);
+        }
+    }
+
+    /// Thigh to toes; `forward` is where the source faces at rest.
+    fn leg(
+        &mut self,
+        s: &Side<'_>,
+        t: &Side<'_>,
+        [upper, lower, foot, toes]: [Role; 4],
+        forward: Vec3,
+    ) -> Result<()> {
+        let mut align = Quat::IDENTITY;
+        for (role, end) in [(upper, lower), (lower, foot)] {
+            if let (Some(from), Some(to)) = (t.direction(role, end), s.direction(role, end)) {
+                align = (arc(align * (self.facing * from), to) * align).normalize();
+            }
+            let a = s.joint(role)?;
+            self.drive(t.joint(role)?, (a, a, 0.0), align);
+        }
+        // Feet stand flat in both rest poses, wherever their joints are, so they need no alignment; only a
+        // source whose feet are unposed at rest does.
+        let mut align = Quat::IDENTITY;
+        if let (Some(from), Some(to)) = (t.direction(foot, toes), s.direction(foot, toes))
+            && to.dot(forward) < 0.3
+        {
+            align = arc(self.facing * from, to);
+        }
+        for role in [foot, toes] {
+            if let (Ok(a), Ok(joint)) = (s.joint(role), t.joint(role)) {
+                self.drive(joint, (a, a, 0.0), align);
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A foot of the source.
 struct SourceFoot {
     upper_leg: usize,
@@ -71,83 +169,19 @@ impl<'a> Plan<'a> {
         let (source_axes, target_axes) = (s.axes()?, t.axes()?);
         // Turns the resting target until it faces where the resting source faces.
         let facing = (source_axes * target_axes.inverse()).normalize();
-        let mut used = vec![false; source.len()];
-        let mut drives: Vec<Option<Drive>> = vec![None; target.len()];
-        let mut drive = |joint: usize, a: usize, b: usize, t: f32, align: Quat| {
-            used[a] = true;
-            used[b] |= t > 0.0;
-            let aligned = (align * facing * target_rest.rotations[joint]).normalize();
-            drives[joint] = Some(Drive { a, b, t, aligned });
-        };
-
         let (source_hips, target_hips) = (s.joint(Role::Hips)?, t.joint(Role::Hips)?);
-        drive(target_hips, source_hips, source_hips, 0.0, Quat::IDENTITY);
-        let (s_trunk, t_trunk) = (s.trunk(), t.trunk());
-        // Joint i of n takes the turn at the same share of the way up, counted so that the hips are before
-        // the first and the last, which carries the arms, is the source's last.
-        for (i, &joint) in t_trunk.spine.iter().enumerate() {
-            let mut line = vec![source_hips];
-            line.extend(&s_trunk.spine);
-            let at = (i + 1) as f32 / t_trunk.spine.len() as f32 * s_trunk.spine.len() as f32;
-            let (a, b, share) = between(&line, at);
-            drive(joint, a, b, share, Quat::IDENTITY);
+        let mut driving = Driving {
+            used: vec![false; source.len()],
+            drives: vec![None; target.len()],
+            facing,
+            target_rest: &target_rest,
+        };
+        driving.trunk(&s, &t)?;
+        ARMS.iter().for_each(|arm| driving.arm(&s, &t, *arm));
+        for leg in LEGS {
+            driving.leg(&s, &t, leg, source_axes * Vec3::Z)?;
         }
-        let s_chest = s_trunk.spine.last().copied().unwrap_or(source_hips);
-        let (s_head, t_head) = (s.joint(Role::Head)?, t.joint(Role::Head)?);
-        for (i, &joint) in t_trunk.neck.iter().enumerate() {
-            let mut line = vec![s_chest];
-            line.extend(&s_trunk.neck);
-            line.push(s_head);
-            let at = (i + 1) as f32 / (t_trunk.neck.len() + 1) as f32 * (s_trunk.neck.len() + 1) as f32;
-            let (a, b, share) = between(&line, at);
-            drive(joint, a, b, share, Quat::IDENTITY);
-        }
-        drive(t_head, s_head, s_head, 0.0, Quat::IDENTITY);
-
-        for limb in [ARMS[0], ARMS[1]] {
-            let [collar, upper, lower, hand] = limb;
-            if let (Ok(a), Ok(joint)) = (s.joint(collar), t.joint(collar)) {
-                drive(joint, a, a, 0.0, Quat::IDENTITY);
-            }
-            // Each bone is turned on from where the one above already turned it, so that a bent elbow at
-            // rest does not become a twist of the forearm.
-            let mut align = Quat::IDENTITY;
-            for (role, end) in [(upper, Some(lower)), (lower, Some(hand)), (hand, None)] {
-                let (Ok(a), Ok(joint)) = (s.joint(role), t.joint(role)) else { continue };
-                let (from, to) = match end {
-                    Some(end) => (t.direction(role, end), s.direction(role, end)),
-                    None => (t.palm(joint), s.palm(a)),
-                };
-                if let (Some(from), Some(to)) = (from, to) {
-                    align = (arc(align * (facing * from), to) * align).normalize();
-                }
-                drive(joint, a, a, 0.0, align);
-            }
-        }
-        for limb in LEGS {
-            let [upper, lower, foot, toes] = limb;
-            let mut align = Quat::IDENTITY;
-            for (role, end) in [(upper, lower), (lower, foot)] {
-                if let (Some(from), Some(to)) = (t.direction(role, end), s.direction(role, end)) {
-                    align = (arc(align * (facing * from), to) * align).normalize();
-                }
-                let a = s.joint(role)?;
-                drive(t.joint(role)?, a, a, 0.0, align);
-            }
-            // Feet stand flat in both rest poses, wherever their joints are, so they need no alignment; only a
-            // source whose feet are unposed at rest does.
-            let mut align = Quat::IDENTITY;
-            if let (Some(from), Some(to)) = (t.direction(foot, toes), s.direction(foot, toes))
-                && to.dot(source_axes * Vec3::Z) < 0.3
-            {
-                align = arc(facing * from, to);
-            }
-            for role in [foot, toes] {
-                if let (Ok(a), Ok(joint)) = (s.joint(role), t.joint(role)) {
-                    drive(joint, a, a, 0.0, align);
-                }
-            }
-        }
+        let Driving { used, drives, .. } = driving;
 
         let scale = t.leg_length() / s.leg_length();
         if !(scale.is_finite() && scale > 0.0) {

@@ -9,6 +9,7 @@ use std::path::Path;
 
 /// How a stage is written.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct UsdSettings {
     /// Name of the mesh; anything USD does not allow in names becomes `_`.
     pub name: String,
@@ -18,6 +19,15 @@ pub struct UsdSettings {
     pub start: f64,
     /// Whether normals are written with every frame; twice the size, and smooth in every viewer.
     pub normals: bool,
+}
+
+impl UsdSettings {
+    /// These with some of them changed.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 impl Default for UsdSettings {

@@ -1,7 +1,7 @@
 //! The crowd on a graphics card: what a frame costs from bones on the device to vertices on the device.
 
 use super::{Args, Clip, Times};
-use crate::ask::BadRequest;
+use crate::resolve::BadRequest;
 use anyhow::Result;
 use glam::{DVec3, Quat};
 use std::sync::Arc;
@@ -149,7 +149,13 @@ fn measure(
     clips: &[Clip],
     rate: f64,
 ) -> Result<Measured> {
-    let mut crowd = GpuCrowd::new(gpu.clone(), GpuSettings { kernel, normals: args.normals })?;
+    let mut crowd = GpuCrowd::new(
+        gpu.clone(),
+        GpuSettings::default().with(|s| {
+            s.kernel = kernel;
+            s.normals = args.normals;
+        }),
+    )?;
     let id = crowd.add_model(model.clone(), args.count)?;
     let mut instances = Vec::with_capacity(args.count);
     for _ in 0..args.count {

@@ -1,11 +1,11 @@
 //! The crowd as one sees it: everyone on the ground before a camera, each at another moment of their clip.
 
 use super::{Args, Clip};
-use crate::ask::{BadRequest, ending};
 use crate::driver;
 use crate::output;
 use crate::picture::DEPTH_SLACK_M;
 use crate::progress;
+use crate::resolve::{BadRequest, ending};
 use anyhow::Result;
 use glam::{DQuat, DVec3, Quat, Vec3};
 use std::path::Path;
@@ -15,7 +15,7 @@ use toile_assets::{Body, Model, RootFrame};
 use toile_geometry::Random;
 use toile_run::{Actor, Crowd, CrowdSettings, Instance};
 use toile_show::{
-    Camera, Flock, Image, Item, Material, Member, MeshHandle, Scene, smooth_normals, srgb, thinned,
+    Camera, Flock, Image, Item, Material, Member, MeshHandle, Scene, decimate, smooth_normals, srgb,
     uncovered_m,
 };
 
@@ -118,7 +118,10 @@ pub fn draw(
     let aspect = width as f32 / height as f32;
     let people = people(count, aspect, clips);
 
-    let mut crowd = Crowd::new(CrowdSettings { threads, normals: true, ..CrowdSettings::default() });
+    let mut crowd = Crowd::new(CrowdSettings::default().with(|s| {
+        s.threads = threads;
+        s.normals = true;
+    }));
     let id = crowd.add_model(model.clone(), people.len())?;
     let instances: Vec<Instance> = people.iter().map(|_| crowd.add(id)).collect::<Result<_, _>>()?;
     let bar = progress::bar(BEFORE as u64 + 2, "walking");
@@ -155,7 +158,7 @@ pub fn draw(
     }
     let full_mesh = MeshHandle::new(&body.mesh.triangles).without(&hidden);
     // What is hidden goes before the body gets coarser: cells would pull the rest of it in.
-    let (kept, far_triangles) = thinned(&body.mesh.positions, full_mesh.triangles(), CELL_M);
+    let (kept, far_triangles) = decimate(&body.mesh.positions, full_mesh.triangles(), CELL_M);
     let far_mesh = MeshHandle::new(&far_triangles);
     let rest_normals = smooth_normals(&body.mesh.positions, &body.mesh.triangles);
     let skins: Vec<(Vec<Vec3>, Vec<Vec3>)> =

@@ -24,7 +24,7 @@ pub fn crowd(
     seconds: f64,
 ) -> Result<Value> {
     let clips: Vec<Clip> = motions.iter().map(|m| Clip::new(body, &m.resampled(RATE))).collect();
-    let mut crowd = Crowd::new(CrowdSettings { threads: 1, ..CrowdSettings::default() });
+    let mut crowd = Crowd::new(CrowdSettings::default().with(|s| s.threads = 1));
     let id = crowd.add_model(model.clone(), count)?;
     let instances: Vec<Instance> = (0..count).map(|_| crowd.add(id)).collect::<Result<_, _>>()?;
     let side = (count as f64).sqrt().ceil() as usize;

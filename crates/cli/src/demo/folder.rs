@@ -1,6 +1,6 @@
 //! The folder that a demo makes its own: never someone else's, and always one that can be gone on with.
 
-use crate::ask::BadRequest;
+use crate::resolve::BadRequest;
 use crate::resume;
 use anyhow::Result;
 use std::path::Path;

@@ -1,12 +1,12 @@
 //! What `toile simulate` would refuse, leave out or only half believe: said beforehand.
 
-use crate::ask;
+use crate::resolve;
 use toile_assets::{Body, Garment, Motion, Problem, self_crossings};
 use toile_simulate::{RecordSettings, check_clip, check_fit, find_jumps, without_lone_frame};
 
 /// What is wrong with a motion on `body`.
 pub fn of_motion(motion: &Motion, body: &Body) -> Vec<Problem> {
-    let carried = match ask::onto(motion.clone(), body) {
+    let carried = match resolve::onto(motion.clone(), body) {
         Ok(carried) => carried,
         Err(e) => {
             let what = format!("cannot be carried over to `{}`: {e:#}", body.name);

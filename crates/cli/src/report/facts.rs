@@ -75,16 +75,16 @@ pub fn simulated_ms<'a>(takes: impl Iterator<Item = &'a Take>) -> Option<f32> {
 
 /// Median time of a skinned garment and frame, µs.
 #[allow(clippy::disallowed_methods)] // what it costs is what is reported
-pub fn skinned_us(attachment: &Attachment, take: &Take) -> f64 {
+pub fn skinned_us(attachment: &Attachment, take: &Take) -> Result<f64> {
     let mut tier = Skinned::new(attachment.clone());
     let mut out = vec![Vec3::ZERO; tier.vertices()];
     let frame = |f: usize| {
         let start = Instant::now();
-        tier.step(take.frame_bones(f), &take.roots[f], 1.0 / take.fps);
+        tier.step(take.frame_bones(f), 1.0 / take.fps)?;
         tier.positions(&mut out);
-        1e6 * start.elapsed().as_secs_f64()
+        Ok(1e6 * start.elapsed().as_secs_f64())
     };
-    let mut times: Vec<f64> = (0..take.len()).map(frame).collect();
+    let mut times = (0..take.len()).map(frame).collect::<Result<Vec<f64>>>()?;
     times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().unwrap_or(0.0)
+    Ok(times.get(times.len() / 2).copied().unwrap_or(0.0))
 }

@@ -29,8 +29,8 @@ pub fn film(
     let bar = crate::progress::bar(take.len() as u64, "filming");
     let _frames = interrupt::Frames::begin();
     for f in 0..take.len() {
-        learned.step(take.frame_bones(f), &take.roots[f], 1.0 / take.fps);
-        skinned.step(take.frame_bones(f), &take.roots[f], 1.0 / take.fps);
+        learned.step_with_root(take.frame_bones(f), &take.roots[f], 1.0 / take.fps)?;
+        skinned.step(take.frame_bones(f), 1.0 / take.fps)?;
         bar.inc(1);
         if interrupt::wanted() {
             return Err(interrupt::Stopped.into());

@@ -1,12 +1,12 @@
 //! Which motion plays which part.
 
-use crate::ask::BadRequest;
+use crate::resolve::BadRequest;
 use anyhow::Result;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use toile_assets::Error;
 
-/// Clips by role, as names that `ask` understands.
+/// Clips by role, as names that `resolve` understands.
 pub struct Cast {
     /// Where they come from, for the report.
     pub source: String,

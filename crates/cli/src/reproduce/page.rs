@@ -101,6 +101,9 @@ fn table(out: &mut String, headers: &[&str], rows: &[Vec<String>]) {
     out.push('\n');
 }
 
+/// The page's name in its folder.
+pub const FILE: &str = "stable-spaces.md";
+
 /// Writes the report and its plots; returns where it is.
 pub fn write(folder: &Path, study: &Study, cast: &Cast, command: &str, seconds: f64) -> Result<PathBuf> {
     let mut md = String::from("# Stable Spaces, reproduced\n\n");
@@ -144,7 +147,7 @@ pub fn write(folder: &Path, study: &Study, cast: &Cast, command: &str, seconds: 
         let path = folder.join(format!("stable-spaces-{name}.svg"));
         toile_assets::write::write_atomically(&path, chart.svg().as_bytes())?;
     }
-    let path = folder.join("stable-spaces.md");
+    let path = folder.join(FILE);
     toile_assets::write::write_atomically(&path, md.as_bytes())?;
     Ok(path)
 }

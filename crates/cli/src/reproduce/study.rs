@@ -170,7 +170,11 @@ impl Study {
     pub fn tables(&mut self, out: &Path) -> Result<()> {
         let most = self.dims.iter().copied().max().unwrap_or(MAIN);
         let body = self.body.clone();
-        let base = Settings { cloth_dims: most, body_dims: most, hidden_frames: 0, ..Settings::default() };
+        let base = Settings::default().with(|s| {
+            s.cloth_dims = most;
+            s.body_dims = most;
+            s.hidden_frames = 0;
+        });
         let begun = Instant::now();
         let train = self.train.clone();
         let prepared = Prepared::new(&body, &*train, &base)?;
@@ -179,7 +183,11 @@ impl Study {
         let prepare_secs = begun.elapsed().as_secs_f64();
         for dims in self.dims.clone() {
             for kind in [ModelKind::A, ModelKind::B, ModelKind::C] {
-                let settings = Settings { kind, cloth_dims: dims, body_dims: dims, ..base.clone() };
+                let settings = base.clone().with(|s| {
+                    s.kind = kind;
+                    s.cloth_dims = dims;
+                    s.body_dims = dims;
+                });
                 let begun = Instant::now();
                 let training = prepared.train(&settings)?;
                 let secs = begun.elapsed().as_secs_f64();
@@ -190,9 +198,9 @@ impl Study {
                     self.mirrored = training.mirrored;
                     self.main_model(&training, evaluation, &model, out)?;
                     self.main = Some(self.row(&training, dims, &attachment).0);
-                    let printed = Settings { paper: true, ..settings.clone() };
+                    let printed = settings.clone().with(|s| s.paper = true);
                     self.printed = Some(self.row(&prepared.train(&printed)?, dims, &attachment).0);
-                    let one_step = Settings { refine: false, ..settings };
+                    let one_step = settings.with(|s| s.refine = false);
                     self.one_step = Some(self.row(&prepared.train(&one_step)?, dims, &attachment).0);
                 }
                 eprintln!("{kind:?} {dims}: train {:.2} cm, test {:.2} cm", row.train_cm, row.test_cm);
@@ -201,7 +209,12 @@ impl Study {
         }
         for order in self.orders.clone() {
             let kind = if order == 0 { ModelKind::A } else { ModelKind::C };
-            let settings = Settings { kind, order, cloth_dims: MAIN, body_dims: MAIN, ..base.clone() };
+            let settings = base.clone().with(|s| {
+                s.kind = kind;
+                s.order = order;
+                s.cloth_dims = MAIN;
+                s.body_dims = MAIN;
+            });
             let row = self.row(&prepared.train(&settings)?, MAIN, &attachment).0;
             eprintln!("order {order}: train {:.2} cm, test {:.2} cm", row.train_cm, row.test_cm);
             self.by_order.push(row);
@@ -296,8 +309,11 @@ impl Study {
         let last = takes.last().map(|t| t.clip.clone()).unwrap_or_default();
         let (train, test): (Vec<Take>, Vec<Take>) = takes.iter().cloned().partition(|t| t.clip != last);
         let (train, test) = if train.is_empty() { (test.clone(), test) } else { (train, test) };
-        let settings =
-            Settings { cloth_dims: MAIN, body_dims: MAIN, hidden_frames: 0, ..Settings::default() };
+        let settings = Settings::default().with(|s| {
+            s.cloth_dims = MAIN;
+            s.body_dims = MAIN;
+            s.hidden_frames = 0;
+        });
         let training = toile_learn::train(body, &train, &settings)?;
         let file: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
         training.model.write(out.join(format!("{file}.toile")))?;
@@ -345,7 +361,7 @@ fn pair(a: &Fitted, b: &Fitted) -> Option<Pair> {
         let mut garments = [Stable::new(a.model.clone()), Stable::new(b.model.clone())];
         for f in 0..ours.len() {
             for (garment, out) in garments.iter_mut().zip(&mut out) {
-                garment.step(ours.frame_bones(f), &ours.roots[f], 1.0 / ours.fps);
+                garment.step_with_root(ours.frame_bones(f), &ours.roots[f], 1.0 / ours.fps).ok()?;
                 garment.positions(out);
             }
             models += apart(&out[0], &out[1]);

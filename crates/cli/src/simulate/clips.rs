@@ -1,7 +1,7 @@
 //! Which clips can be simulated, and why the others cannot: said before any time is spent.
 
-use crate::ask::{self, BadRequest};
 use crate::pacing::Pacing;
+use crate::resolve::{self, BadRequest};
 use crate::simulate::shard::Shard;
 use anyhow::{Context, Result};
 use std::path::Path;
@@ -44,12 +44,12 @@ impl Clips {
         let mut sources = Vec::new();
         let mut skipped = Vec::new();
         for name in names {
-            for item in ask::motion_items(name)? {
-                if ask::ending(&item) == "bvh" {
+            for item in resolve::motion_items(name)? {
+                if resolve::ending(&item) == "bvh" {
                     sources.push(Source::File(item));
                     continue;
                 }
-                match ask::paced(&item, pacing) {
+                match resolve::paced(&item, pacing) {
                     Ok(motions) => sources.extend(
                         motions.into_iter().map(|m| Source::Read { from: item.clone(), motion: Box::new(m) }),
                     ),
@@ -81,13 +81,13 @@ fn clips_of(source: Source, pacing: &Pacing, body: &Body) -> Result<Vec<Motion>>
     match source {
         Source::File(path) => {
             let said = || format!("motion {path}");
-            ask::paced(&path, pacing)?
+            resolve::paced(&path, pacing)?
                 .into_iter()
-                .map(|m| ask::file_onto(m, body).with_context(said))
+                .map(|m| resolve::file_onto(m, body).with_context(said))
                 .collect()
         }
         Source::Read { from, motion } => {
-            let carry = if ask::is_file(&from) { ask::file_onto } else { ask::onto };
+            let carry = if resolve::is_file(&from) { resolve::file_onto } else { resolve::onto };
             Ok(vec![carry(*motion, body).with_context(|| format!("motion {from}"))?])
         }
     }

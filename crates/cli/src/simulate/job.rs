@@ -1,18 +1,20 @@
 //! A batch of clips: those without a finished take are simulated, side by side.
 
-use crate::ask::BadRequest;
 use crate::interrupt;
+use crate::output::Overwrite;
 use crate::progress;
+use crate::resolve::BadRequest;
 use crate::resume::{self, Digest, Timings};
 use crate::simulate::shard::Shard;
 use anyhow::{Context, Result};
 use indicatif::ProgressBar;
 use std::io::IsTerminal;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use toile_assets::{Body, Fabric, Garment, Motion, Take};
-use toile_simulate::{RecordSettings, World, check_fit, drape, record_draped, record_stop};
+use toile_simulate::{RecordSettings, Recorder, Recording, World, check_fit};
 
 /// Everything that a batch of clips shares.
 pub struct Job<'a> {
@@ -25,6 +27,7 @@ pub struct Job<'a> {
     pub jobs: usize,
     /// Which share of a larger batch this is, where others do the rest.
     pub shard: Option<Shard>,
+    pub overwrite: Overwrite,
 }
 
 /// What came of a batch.
@@ -72,9 +75,13 @@ impl Job<'_> {
     /// Simulates every motion that has no finished take yet. Clips run side by side; each is computed by one
     /// thread, so the result does not depend on how many there are.
     pub fn simulate(&self, motions: &[Motion]) -> Result<Outcome> {
-        std::fs::create_dir_all(self.out).map_err(|e| toile_assets::Error::io(self.out, e))?;
         self.check_names(motions)?;
         check_fit(self.body, self.garment)?;
+        Overwrite::folder(self.out)?;
+        let timings = Timings::open(self.out, self.shard);
+        for path in motions.iter().flat_map(|m| self.files(m)).map(|f| f.0).chain([timings.path().into()]) {
+            self.overwrite.check(&path, [])?;
+        }
         // Another machine's files in the making are its own.
         let own: Vec<String> =
             motions.iter().flat_map(|m| self.files(m)).map(|f| resume::name(&f.0)).collect();
@@ -89,7 +96,6 @@ impl Job<'_> {
             .with(&self.settings)
             .with(&env!("CARGO_PKG_VERSION"))
             .hex();
-        let timings = Timings::open(self.out, self.shard);
         let open = motions.iter().any(|m| self.kept(m, &inputs, &timings).is_none());
         let draped = if open { Some(self.dressed(&bar)?) } else { None };
         let shared = Shared {
@@ -201,15 +207,14 @@ impl Job<'_> {
         if halted() {
             return Err(Halted.into());
         }
-        let mut go = |_: usize, _: usize| {
-            shared.bar.inc(1);
-            !halted()
-        };
         let files = self.files(motion);
-        let stops: Vec<usize> = files.iter().filter_map(|(_, stop)| *stop).collect();
-        let (take, branches) =
-            record_draped(draped, self.body, self.garment, motion, &self.settings, &stops, &mut go)
-                .with_context(|| format!("clip {}", motion.name))?;
+        let mut recorder =
+            self.recorder().branch_at(files.iter().filter_map(|(_, stop)| *stop)).on_frame(|_| {
+                shared.bar.inc(1);
+                if halted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+        let Recording { take, branches } =
+            recorder.record_draped(draped, motion).with_context(|| format!("clip {}", motion.name))?;
         let digest = self.digest(motion, &shared.inputs);
         let mut takes = Vec::new();
         for (path, stop) in files {
@@ -220,7 +225,8 @@ impl Job<'_> {
                 None => take.clone(),
                 Some(frame) => {
                     let branch = branches.iter().find(|b| b.frame == frame).context("no such frame")?;
-                    record_stop(draped, self.body, self.garment, motion, branch, &self.settings)
+                    recorder
+                        .stop(draped, motion, branch)
                         .with_context(|| format!("clip {}, stopped at frame {frame}", motion.name))?
                 }
             };
@@ -232,11 +238,15 @@ impl Job<'_> {
         Ok(takes)
     }
 
+    fn recorder(&self) -> Recorder<'_> {
+        Recorder::new(self.body, self.garment).settings(self.settings.clone())
+    }
+
     /// The garment at rest on the body; draped once and shared by all clips.
     fn dressed(&self, bar: &ProgressBar) -> Result<World> {
         bar.set_message("draping");
-        let world = drape(self.body, self.garment, self.fabric, &self.settings.solver, &self.settings.drape)
-            .with_context(|| format!("draping `{}`", self.garment.name))?;
+        let world =
+            self.recorder().drape(self.fabric).with_context(|| format!("draping `{}`", self.garment.name))?;
         bar.set_message("simulating");
         bar.reset_eta();
         Ok(world)

@@ -1,6 +1,6 @@
 //! The options that change what is simulated, their ranges, and what they become in the solver.
 
-use crate::ask::BadRequest;
+use crate::resolve::BadRequest;
 use anyhow::Result;
 use clap::Args;
 use glam::DVec3;

@@ -35,7 +35,7 @@ const BLOCK: usize = 4;
 pub(crate) struct Travel {
     /// For all inputs of the box.
     pub boxed: Vec<f32>,
-    /// For inputs that also keep the rate limits and whose body is no stranger than the strangest of training.
+    /// For inputs that also keep the rate limits and whose body is no farther from the mean than the farthest of training.
     pub rated: Vec<f32>,
 }
 
@@ -210,7 +210,7 @@ fn sums(
 }
 
 /// Responses of several vertices, three columns each.
-struct Seen {
+struct GroupResponses {
     driven: Mat<f32>,
     started: Option<Mat<f32>>,
     centre: Mat<f32>,
@@ -225,7 +225,7 @@ fn add_group(group: &mut [Sums], r: &Responses<'_>, chunk: &Chunk, directions: &
         matmul(w.as_mut(), Accum::Replace, m.transpose(), &rows, 1.0, Par::Seq);
         w
     };
-    let seen = Seen {
+    let seen = GroupResponses {
         driven: times(&chunk.driven),
         started: chunk.started.as_ref().map(times),
         centre: times(&chunk.centre),
@@ -289,7 +289,14 @@ fn start_along(r: &Responses<'_>, started: &Mat<f32>, at: usize, n: [f32; 3]) ->
 }
 
 impl Sums {
-    fn add(&mut self, r: &Responses<'_>, chunk: &Chunk, seen: &Seen, at: usize, directions: &[[f64; 3]]) {
+    fn add(
+        &mut self,
+        r: &Responses<'_>,
+        chunk: &Chunk,
+        seen: &GroupResponses,
+        at: usize,
+        directions: &[[f64; 3]],
+    ) {
         let driven: [&[f32]; 3] = std::array::from_fn(|a| seen.driven.col_as_slice(at + a));
         let [centre, centre_mean] = [&seen.centre, &seen.centre_mean]
             .map(|m| -> [&[f32]; 3] { std::array::from_fn(|a| &m.col_as_slice(at + a)[..LAGS]) });
@@ -522,19 +529,16 @@ impl Tail {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toile_geometry::Random;
 
     #[test]
     fn directions_leave_no_wider_gap_than_they_say() {
-        let mut seed = 1u64;
-        let mut random = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0
-        };
+        let mut random = Random::new(1);
         for (grid, count) in [(3, 13), (5, 49), (13, 433)] {
             let (all, cosine) = directions(grid);
             assert_eq!(all.len(), count);
             for _ in 0..20_000 {
-                let p = [random(), random(), random()];
+                let p = random.vector().to_array();
                 let length = p.iter().map(|v| v * v).sum::<f64>().sqrt();
                 let dot = |n: &[f64; 3]| n.iter().zip(&p).map(|(a, b)| a * b).sum::<f64>().abs() / length;
                 assert!(all.iter().map(dot).fold(0.0, f64::max) >= cosine, "{p:?} lies in a gap");
@@ -544,13 +548,9 @@ mod tests {
 
     #[test]
     fn blocks_never_promise_less_than_an_input_within_its_rate_can_do() {
-        let mut seed = 3u64;
-        let mut random = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (seed >> 33) as f32 / (1u64 << 30) as f32 - 1.0
-        };
+        let mut random = Random::new(3);
         for _ in 0..50 {
-            let phase = random();
+            let phase = random.signed() as f32;
             let g: [f32; LAGS] =
                 std::array::from_fn(|l| (0.4 * l as f32 + phase).sin() * 0.97f32.powi(l as i32));
             let (half, rate) = (1.0, 0.15);

@@ -15,14 +15,14 @@ use toile_assets::Model;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Channel {
     /// One column, `|u| ≤ half`; for coefficients of the body more is known.
-    Box { half: f64, body: Option<Body> },
+    Box { half: f64, body: Option<BodyRange> },
     /// Two columns, `‖u‖ ≤ radius`.
     Disc { radius: f64 },
 }
 
 /// What training saw of a coefficient of the body.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Body {
+pub(crate) struct BodyRange {
     /// The most it changed per step.
     pub rate: f64,
     /// Its standard deviation.
@@ -84,7 +84,7 @@ impl<'a> Responses<'a> {
             .zip(inputs.body_rate.iter().zip(&inputs.body_std))
             .enumerate()
             .map(|(k, (&half, (&rate, &std)))| {
-                let body = Body { rate: f64::from(rate), std: f64::from(std) };
+                let body = BodyRange { rate: f64::from(rate), std: f64::from(std) };
                 (k, Channel::Box { half, body: Some(body) })
             })
             .collect();
@@ -249,5 +249,128 @@ impl<'a> Responses<'a> {
             return Err(Error::Numerical("the course is shorter than the order".into()));
         }
         Ok(Mat::from_fn(n, n, |r, c| course.rows[r / d][(r % d, c)]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::synthetic::{SMALL, model};
+
+    /// The recursion itself, from a start: `drive` is what comes in at each step besides the history.
+    fn run(
+        model: &Model,
+        start: &[Vec<f64>],
+        steps: usize,
+        drive: impl Fn(usize) -> Vec<f64>,
+    ) -> Vec<Vec<f64>> {
+        let d = model.cloth_dims;
+        let b: Vec<Mat<f64>> = model.b.iter().map(|b| from_rows(d, d, b)).collect();
+        let mut states: Vec<Vec<f64>> = start.to_vec();
+        for t in 0..steps {
+            let mut y = drive(t);
+            for (i, b) in b.iter().enumerate() {
+                let before = times(b.as_ref(), &states[states.len() - 1 - i]);
+                y.iter_mut().zip(before).for_each(|(y, v)| *y += v);
+            }
+            states.push(y);
+        }
+        states.split_off(start.len())
+    }
+
+    fn close(a: &[f64], b: &[f64], what: &str) {
+        let off = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(a.len() == b.len() && off < 1e-9, "{what}: {off} off");
+    }
+
+    fn column(m: &Mat<f64>, c: usize) -> Vec<f64> {
+        (0..m.nrows()).map(|r| m[(r, c)]).collect()
+    }
+
+    #[test]
+    fn a_push_on_a_coefficient_of_the_body_goes_on_as_its_response_says() {
+        let model = model(SMALL, 5);
+        let (responses, d) = (Responses::new(&model), model.cloth_dims);
+        let rest = vec![vec![0.0; d]; model.order];
+        for j in [0, 7] {
+            let pushed = |t: usize| if t == 0 { column(&responses.a, j) } else { vec![0.0; d] };
+            let states = run(&model, &rest, 12, pushed);
+            let mut course = responses.begin();
+            for (lag, state) in states.iter().enumerate() {
+                close(&column(&responses.driven(&course), j), state, &format!("input {j}, lag {lag}"));
+                responses.advance(&mut course);
+            }
+        }
+    }
+
+    #[test]
+    fn a_move_of_the_root_acts_in_as_many_windows_as_the_order() {
+        let model = model(SMALL, 6);
+        let (responses, d, order) = (Responses::new(&model), model.cloth_dims, model.order);
+        // One metre to the side at step `order`; z_{t−i, t−N} sums the moves after frame t − N up to t − i.
+        let moved = order;
+        let drive = |t: usize| {
+            let now = t + 1;
+            let mut sum = vec![0.0; d];
+            for (i, c) in model.c.iter().enumerate() {
+                if now < moved + order && moved + i <= now {
+                    (0..d).for_each(|r| sum[r] += f64::from(c[r * 5]));
+                }
+            }
+            sum
+        };
+        let states = run(&model, &vec![vec![0.0; d]; order], 12, drive);
+        let mut course = responses.begin();
+        for (lag, state) in states[moved - 1..].iter().enumerate() {
+            let side = column(&responses.driven(&course), model.body_dims);
+            close(&side, state, &format!("lag {lag}"));
+            responses.advance(&mut course);
+        }
+    }
+
+    #[test]
+    fn inputs_held_at_their_centre_settle_as_stated() {
+        let mut model = model(SMALL, 7);
+        // Without root terms the centre of all inputs is a body that stands still.
+        model.c.iter_mut().for_each(|c| c.fill(0.0));
+        model.inputs.body_min.iter_mut().for_each(|v| *v = -1.0);
+        let (responses, d) = (Responses::new(&model), model.cloth_dims);
+        let body: Vec<f64> = model
+            .inputs
+            .body_min
+            .iter()
+            .zip(&model.inputs.body_max)
+            .map(|(lo, hi)| 0.5 * f64::from(lo + hi))
+            .collect();
+        assert!(body.iter().all(|v| *v == 1.0), "the box is not centred on the mean body");
+        let affine = |a: &[f32], bias: &[f32]| -> Vec<f64> {
+            let ax = times(from_rows(d, model.body_dims, a).as_ref(), &body);
+            ax.iter().zip(bias).map(|(v, b)| v + f64::from(*b)).collect()
+        };
+        let start = vec![affine(&model.a0, &model.bias0); model.order];
+        let states = run(&model, &start, 400, |_| affine(&model.a, &model.bias));
+        let mut course = responses.begin();
+        for (windows, state) in states.iter().take(20).enumerate() {
+            responses.advance(&mut course);
+            close(&responses.centre(&course), state, &format!("after {} windows", windows + 1));
+        }
+        close(&responses.steady, &states[399], "in the end");
+    }
+
+    #[test]
+    fn powers_of_the_companion_matrix_are_put_together_from_its_rows() {
+        let model = model(SMALL, 8);
+        let responses = Responses::new(&model);
+        let mut course = responses.begin();
+        assert!(responses.power(&course).is_err(), "one row is not enough for order 2");
+        let mut power = Mat::<f64>::identity(responses.m.nrows(), responses.m.nrows());
+        for _ in 0..6 {
+            responses.advance(&mut course);
+            power = &power * &responses.m;
+        }
+        let found = responses.power(&course).unwrap();
+        for c in 0..power.ncols() {
+            close(&column(&found, c), &column(&power, c), &format!("column {c}"));
+        }
     }
 }

@@ -170,7 +170,7 @@ fn farthest(start: &Start<'_>, driven: &[Mat<f64>], chosen: &[(usize, Channel)])
 impl WorstCase {
     fn run(&mut self, model: &Arc<Model>) -> Result<(), Error> {
         let failed = |e: toile_run::Error| Error::Numerical(format!("the worst input: {e}"));
-        let mut crowd = Crowd::new(CrowdSettings { threads: 1, ..CrowdSettings::default() });
+        let mut crowd = Crowd::new(CrowdSettings::default().with(|s| s.threads = 1));
         let kind = crowd.add_model(model.clone(), 1).map_err(failed)?;
         let garment = crowd.add(kind).map_err(failed)?;
         for (x, root) in self.bodies.iter().zip(&self.roots) {

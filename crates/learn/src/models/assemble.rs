@@ -4,7 +4,7 @@ use crate::Settings;
 use crate::models::fit::{Fit, Layout};
 use crate::spaces::body::BodySpace;
 use crate::spaces::cloth::ClothSpace;
-use crate::takes::sequences::Seen;
+use crate::takes::sequences::InputStatistics;
 use faer::Mat;
 use toile_assets::{Body, Certificate, InputSet, Model, Take};
 
@@ -19,7 +19,14 @@ pub(crate) struct Parts<'a> {
 
 impl Parts<'_> {
     /// The model without certificate, weights and hidden triangles.
-    pub fn model(&self, layout: &Layout, fit: &Fit, start: &Fit, seen: &Seen, reach: f64) -> Model {
+    pub fn model(
+        &self,
+        layout: &Layout,
+        fit: &Fit,
+        start: &Fit,
+        seen: &InputStatistics,
+        reach: f64,
+    ) -> Model {
         let Layout { body: m, cloth: d, order, metas, paper } = *layout;
         let part = |w: &Mat<f64>, from: usize, count: usize| -> Vec<f32> {
             (0..d).flat_map(|r| (from..from + count).map(move |c| w[(r, c)] as f32)).collect()
@@ -76,7 +83,7 @@ impl Parts<'_> {
     }
 
     /// What training saw, widened by the margin.
-    fn input_set(&self, m: usize, seen: &Seen, reach: f64) -> InputSet {
+    fn input_set(&self, m: usize, seen: &InputStatistics, reach: f64) -> InputSet {
         // A direction in which nothing ever moved is a column of zeros.
         let first = |v: &[f64]| -> Vec<f64> { (0..m).map(|k| v.get(k).copied().unwrap_or(0.0)).collect() };
         let (lo, hi) = (first(&seen.body_min), first(&seen.body_max));

@@ -249,3 +249,95 @@ fn two_loop(memory: &VecDeque<(Mat<f64>, Mat<f64>, f64)>, gradient: &Mat<f64>, g
     }
     r
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DVec3;
+    use toile_assets::RootFrame;
+    use toile_geometry::Random;
+
+    const LAYOUT: Layout = Layout { body: 2, cloth: 3, order: 2, metas: 2, paper: false };
+
+    /// Matrices of a lively but stable recursion.
+    fn weights(random: &mut Random) -> Mat<f64> {
+        let swing = |r: usize, c: usize, at: usize, by: f64| if c == at + r { by } else { 0.0 };
+        let history = |r: usize, c: usize| swing(r, c, 2, 1.5) + swing(r, c, 5, -0.8);
+        Mat::from_fn(3, LAYOUT.features() + 1, |r, c| history(r, c) + 0.05 * random.signed())
+    }
+
+    /// A body that wanders, and cloth that follows it by these matrices; noise is added to what is seen.
+    fn sequence(w: &Mat<f64>, random: &mut Random, noise: f64) -> Sequence {
+        let frames = 160;
+        let x = Mat::from_fn(2, frames, |_, _| random.signed());
+        let roots = (0..frames).map(|f| RootFrame {
+            position: DVec3::new(0.02 * f as f64, 0.01 * random.signed(), 0.01 * random.signed()),
+            heading: 0.05 * random.signed(),
+        });
+        let mut s = Sequence { y: Mat::zeros(3, frames), x, roots: roots.collect(), lead: 0 };
+        let mut window = vec![0.0; LAYOUT.features()];
+        for t in 2..frames {
+            LAYOUT.window(&s, t, &mut window);
+            for r in 0..3 {
+                let sum: f64 = window.iter().enumerate().map(|(c, v)| w[(r, c)] * v).sum();
+                s.y[(r, t)] = sum + w[(r, window.len())];
+            }
+        }
+        for c in 0..frames {
+            (0..3).for_each(|r| s.y[(r, c)] += noise * random.signed());
+        }
+        s
+    }
+
+    #[test]
+    fn the_gradient_is_that_of_finite_differences() {
+        let mut random = Random::new(21);
+        let truth = weights(&mut random);
+        let s = sequence(&truth, &mut random, 0.02);
+        let segments = Segments::new(&LAYOUT, [&s].into_iter(), 8, 5);
+        assert!(!segments.is_empty());
+        let w = weights(&mut random);
+        let (_, gradient) = segments.loss(&w);
+        for r in 0..w.nrows() {
+            for c in 0..w.ncols() {
+                let at = |by: f64| {
+                    let mut moved = w.clone();
+                    moved[(r, c)] += by;
+                    segments.loss(&moved).0
+                };
+                let (h, found) = (1e-5, gradient[(r, c)]);
+                let wanted = (at(h) - at(-h)) / (2.0 * h);
+                assert!(
+                    (found - wanted).abs() < 1e-5 * (1.0 + wanted.abs()),
+                    "({r}, {c}): {found} for {wanted}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn matrices_that_made_the_motion_are_found_again_and_cost_nothing() {
+        let mut random = Random::new(22);
+        let truth = weights(&mut random);
+        let s = sequence(&truth, &mut random, 0.0);
+        let segments = Segments::new(&LAYOUT, [&s].into_iter(), 10, 100);
+        assert!(segments.loss(&truth).0 < 1e-18);
+        let mut normal = Normal::new(LAYOUT);
+        normal.add(&s);
+        let f = LAYOUT.features();
+        let off = |r: usize, c: usize| truth[(r, c)] + 0.02 * ((r + 2 * c) % 3) as f64;
+        let from = Fit { weights: Mat::from_fn(3, f, off), bias: (0..3).map(|r| off(r, f)).collect() };
+        let whole =
+            |fit: &Fit| Mat::from_fn(3, f + 1, |r, c| if c < f { fit.weights[(r, c)] } else { fit.bias[r] });
+        let before = segments.loss(&whole(&from)).0;
+        let all = refine(&segments, &normal, 1e-9, &from, 60, Free::All).unwrap();
+        let after = segments.loss(&whole(&all)).0;
+        assert!(after < 1e-3 * before, "{before} → {after}");
+        // With the history held it gets better too, and the history is as it was.
+        let inputs = refine(&segments, &normal, 1e-9, &from, 60, Free::Inputs).unwrap();
+        assert!(segments.loss(&whole(&inputs)).0 < before);
+        for c in LAYOUT.body..LAYOUT.body + LAYOUT.order * LAYOUT.cloth {
+            (0..3).for_each(|r| assert_eq!(inputs.weights[(r, c)], from.weights[(r, c)]));
+        }
+    }
+}

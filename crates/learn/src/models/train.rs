@@ -9,7 +9,7 @@ use crate::models::rollout::{FreeScore, score};
 use crate::spaces::body::BodySpace;
 use crate::spaces::cloth::ClothSpace;
 use crate::takes::mirror::{Mirror, WithMirrored};
-use crate::takes::sequences::{Cut, Seen, Sequences};
+use crate::takes::sequences::{Cut, InputStatistics, Sequences};
 use crate::takes::source::{Head, TakeSource, heads};
 use crate::{CorrectionReport, Error, Settings};
 use faer::Mat;
@@ -210,7 +210,7 @@ impl<'a> Prepared<'a> {
         let mut model =
             parts.model(&trainer.layout, &fitted.fit, &fitted.start, &self.sequences.seen, sums.reach);
         model.certificate = certify(&model, self.sequences.travel_m.clone())?;
-        model.verify_certificate().map_err(Error::Numerical)?;
+        model.verify_certificate().map_err(|e| Error::Numerical(e.to_string()))?;
         model.attachment = self.attachment.clone();
         let lowered = if fitted.rho_before >= 1.0 { trainer.lower_dims(&sums, &fitted)? } else { None };
         let mut notes = vec![
@@ -351,7 +351,7 @@ impl Trainer<'_> {
             let s = self.sequences.at(i)?;
             let into = if held { &mut sums.held } else { &mut sums.fitted };
             into.iter_mut().for_each(|n| n.add(&s));
-            sums.reach = sums.reach.max(Seen::reach(&std, &s));
+            sums.reach = sums.reach.max(InputStatistics::reach(&std, &s));
         }
         Ok(sums)
     }

@@ -2,7 +2,7 @@
 
 use super::project::{order_zero, project_body, project_cloth, reconstruct};
 use super::settling::Settling;
-use super::tally::{Cost, Distances, Inside, Range, Shown, Stops, Swings, median};
+use super::tally::{Cost, Distances, Inside, Range, Shown, Stops, Swings, median, step};
 use crate::takes::sequence::joined_roots;
 use glam::Vec3;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ pub struct Evaluation {
     /// Share of frames whose body is farther from the mean than any training pose, percent.
     pub out_of_range_percent: f64,
     /// The farthest body, in units of the farthest training pose.
-    pub strangest: f64,
+    pub farthest_pose: f64,
     /// Median time of one garment and frame, bones to world-space vertices, one at a time, µs.
     pub us_per_frame: f64,
     /// Median time of the latent step alone, µs.
@@ -162,7 +162,7 @@ pub fn evaluate(
             Some((plain, at)) => {
                 let roots = joined_roots(&plain.roots, 0, at, &take.roots);
                 for f in 0..at {
-                    learned.step(plain.frame_bones(f), &roots[f], 1.0 / plain.fps);
+                    step(&mut learned, plain, f, &roots[f]);
                 }
                 roots[at..].to_vec()
             }
@@ -175,11 +175,11 @@ pub fn evaluate(
             let kinematic = order_zero(model, learned.body_coefficients());
             reconstruct(model, &y, take, f, &mut best);
             reconstruct(model, &kinematic, take, f, &mut start);
-            skinned.step(take.frame_bones(f), &take.roots[f], 1.0 / take.fps);
+            let _ = skinned.step(take.frame_bones(f), 1.0 / take.fps);
             skinned.positions(&mut skin);
             let shown = Shown { take, frame: f, ours: &ours, skin: &skin, best: &best, start: &start };
             own.frame(&shown);
-            own_range.frame(f64::from(model.strangeness(&project_body(model, take, f))));
+            own_range.frame(f64::from(model.pose_distance(&project_body(model, take, f))));
             swings.frame(&y, learned.coefficients(), &kinematic);
             inside.iter_mut().for_each(|i| i.frame(&shown));
         }
@@ -214,7 +214,7 @@ pub fn evaluate(
         deepest_mm: model_inside.map_or(nan, |i| i.deepest_mm()),
         truth_deepest_mm: truth_inside.map_or(nan, |i| i.deepest_mm()),
         out_of_range_percent: range.percent(),
-        strangest: range.strangest,
+        farthest_pose: range.farthest_pose,
         us_per_frame: median(cost.whole_us),
         us_latent: median(cost.latent_us),
         rho: model.certificate.rho,

@@ -40,10 +40,11 @@ pub fn spectrum(model: &Arc<Model>, takes: &[Take], attachment: &Attachment) -> 
                 hem.iter().map(at).collect()
             };
             paths[0].push(seen(take.frame(f)));
-            learned.step(take.frame_bones(f), &take.roots[f], 1.0 / take.fps);
+            // A pose that is refused leaves the garment where it was.
+            let _ = learned.step_with_root(take.frame_bones(f), &take.roots[f], 1.0 / take.fps);
             learned.positions(&mut out);
             paths[1].push(seen(&out));
-            skinned.step(take.frame_bones(f), &take.roots[f], 1.0 / take.fps);
+            let _ = skinned.step(take.frame_bones(f), 1.0 / take.fps);
             skinned.positions(&mut out);
             paths[2].push(seen(&out));
         }

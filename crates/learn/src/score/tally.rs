@@ -99,11 +99,17 @@ impl Cost {
     /// Steps the model to a frame and takes its vertices.
     pub fn frame(&mut self, model: &mut Stable, take: &Take, f: usize, root: &RootFrame, out: &mut [Vec3]) {
         let latent = timed(|| {
-            self.clamped += u64::from(model.step(take.frame_bones(f), root, 1.0 / take.fps).clamped);
+            self.clamped += u64::from(step(model, take, f, root));
         });
         self.latent_us.push(latent);
         self.whole_us.push(latent + timed(|| model.positions(out)));
     }
+}
+
+/// One step of a free run, and how many inputs were clamped in it. A pose that is refused leaves the garment where it
+/// was, and it is scored there.
+pub(crate) fn step(learned: &mut Stable, take: &Take, f: usize, root: &RootFrame) -> u32 {
+    learned.step_with_root(take.frame_bones(f), root, 1.0 / take.fps).map_or(0, |report| report.clamped)
 }
 
 #[allow(clippy::disallowed_methods)] // the cost of a frame is part of the score
@@ -118,20 +124,20 @@ fn timed(work: impl FnOnce()) -> f64 {
 pub(crate) struct Range {
     pub frames: u64,
     beyond: u64,
-    pub strangest: f64,
+    pub farthest_pose: f64,
 }
 
 impl Range {
-    pub fn frame(&mut self, strangeness: f64) {
+    pub fn frame(&mut self, pose_distance: f64) {
         self.frames += 1;
-        self.beyond += u64::from(strangeness > 1.0);
-        self.strangest = self.strangest.max(strangeness);
+        self.beyond += u64::from(pose_distance > 1.0);
+        self.farthest_pose = self.farthest_pose.max(pose_distance);
     }
 
     pub fn merge(&mut self, other: &Self) {
         self.frames += other.frames;
         self.beyond += other.beyond;
-        self.strangest = self.strangest.max(other.strangest);
+        self.farthest_pose = self.farthest_pose.max(other.farthest_pose);
     }
 
     pub fn percent(&self) -> f64 {

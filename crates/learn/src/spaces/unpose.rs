@@ -2,6 +2,7 @@
 
 use glam::{DMat3, DVec3, Vec3};
 use toile_assets::{Attachment, Take};
+use toile_model::symmetric_eigen;
 
 /// Blended bone matrices may flatten where limbs fold; stretches below this are not undone further.
 const LEAST_STRETCH: f64 = 0.5;
@@ -27,9 +28,9 @@ fn inverse(a: DMat3) -> DMat3 {
     if 2.0 * det.abs() > LEAST_STRETCH * length_sq {
         return a.inverse();
     }
-    let (values, axes) = eigen(a.transpose() * a);
+    let (values, axes) = symmetric_eigen((a.transpose() * a).to_cols_array_2d());
     let mut out = DMat3::ZERO;
-    for (value, axis) in values.into_iter().zip(axes) {
+    for (value, axis) in values.into_iter().zip(axes.map(DVec3::from_array)) {
         let stretch = value.max(0.0).sqrt();
         if stretch > 1e-6 {
             // v uᵀ / max(σ, least), with u = A v / σ.
@@ -39,36 +40,6 @@ fn inverse(a: DMat3) -> DMat3 {
         }
     }
     out
-}
-
-/// Eigenvalues and axes of a symmetric matrix, by Jacobi rotations.
-fn eigen(a: DMat3) -> ([f64; 3], [DVec3; 3]) {
-    let mut g = a.to_cols_array_2d();
-    let mut axes = DMat3::IDENTITY.to_cols_array_2d();
-    for _ in 0..12 {
-        for (p, q) in [(0, 1), (0, 2), (1, 2)] {
-            if g[p][q] == 0.0 {
-                continue;
-            }
-            let theta = (g[q][q] - g[p][p]) / (2.0 * g[p][q]);
-            let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
-            let c = 1.0 / (t * t + 1.0).sqrt();
-            let s = t * c;
-            for k in 0..3 {
-                let (x, y) = (g[k][p], g[k][q]);
-                (g[k][p], g[k][q]) = (c * x - s * y, s * x + c * y);
-            }
-            for k in 0..3 {
-                let (x, y) = (g[p][k], g[q][k]);
-                (g[p][k], g[q][k]) = (c * x - s * y, s * x + c * y);
-            }
-            for k in 0..3 {
-                let (x, y) = (axes[p][k], axes[q][k]);
-                (axes[p][k], axes[q][k]) = (c * x - s * y, s * x + c * y);
-            }
-        }
-    }
-    ([g[0][0], g[1][1], g[2][2]], axes.map(DVec3::from_array))
 }
 
 #[cfg(test)]

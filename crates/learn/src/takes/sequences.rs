@@ -31,7 +31,7 @@ pub(crate) struct Sequences<'a> {
     /// The latest clip that a stop was led in by; its other stops mostly come next.
     latest: RefCell<Option<(usize, Rc<Sequence>)>>,
     /// What the inputs did.
-    pub seen: Seen,
+    pub seen: InputStatistics,
     /// The farthest every vertex was from its mean, m.
     pub travel_m: Vec<f32>,
 }
@@ -69,7 +69,7 @@ impl<'a> Sequences<'a> {
             branches: heads.iter().map(branch).collect(),
             kept: Vec::with_capacity(heads.len()),
             latest: RefCell::new(None),
-            seen: Seen::new(body_dims),
+            seen: InputStatistics::new(body_dims),
             travel_m: vec![0.0f32; mean.mean.len() / 3],
         };
         let lengths: Vec<usize> = heads
@@ -174,7 +174,7 @@ impl Cut<'_> {
 }
 
 /// What the inputs did over all takes, the leads of stops included.
-pub(crate) struct Seen {
+pub(crate) struct InputStatistics {
     pub frames: usize,
     pub body_min: Vec<f64>,
     pub body_max: Vec<f64>,
@@ -185,7 +185,7 @@ pub(crate) struct Seen {
     pub moves: [f64; 3],
 }
 
-impl Seen {
+impl InputStatistics {
     fn new(dims: usize) -> Self {
         Self {
             frames: 0,

@@ -7,19 +7,29 @@ use super::kernel::Kernel;
 use super::packed::{Packed, Sizes};
 use super::passes::Passes;
 use super::timing::{Stage, Timing};
-use crate::clock::{Clock, MAX_DT_SECS, Plan};
-use crate::{Actor, Error, Instance, ModelId, pose};
+use crate::clock::{self, Clock, MAX_DT_SECS, Plan};
+use crate::{Actor, Error, Instance, ModelId, Result, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
 use toile_model::{Model, RootFrame, RootTracker};
 
 /// How a crowd on the device works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GpuSettings {
     /// How vertices are made. Default [`Kernel::PORTABLE`].
     pub kernel: Kernel,
     /// Whether drawing gives vertex normals too. Default no.
     pub normals: bool,
+}
+
+impl GpuSettings {
+    /// These with some of them changed.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
 }
 
 impl Default for GpuSettings {
@@ -111,7 +121,7 @@ pub struct GpuCrowd {
 
 impl GpuCrowd {
     /// An empty crowd.
-    pub fn new(gpu: Arc<Gpu>, settings: GpuSettings) -> Result<Self, Error> {
+    pub fn new(gpu: Arc<Gpu>, settings: GpuSettings) -> Result<Self> {
         if matches!(settings.kernel, Kernel::Cooperative(_)) && gpu.units.is_none() {
             return Err(Error::Device(format!("{} has no matrix units that can be used", gpu.info.name)));
         }
@@ -130,8 +140,8 @@ impl GpuCrowd {
     }
 
     /// Adds a model and room for `reserve` instances of it. Its certificate is checked here.
-    pub fn add_model(&mut self, model: Arc<Model>, reserve: usize) -> Result<ModelId, Error> {
-        model.verify_certificate().map_err(Error::Uncertified)?;
+    pub fn add_model(&mut self, model: Arc<Model>, reserve: usize) -> Result<ModelId> {
+        model.verify_certificate()?;
         if model.correction.is_some() {
             return Err(Error::ProcessorOnly);
         }
@@ -180,7 +190,7 @@ impl GpuCrowd {
     }
 
     /// A garment that waits for its first pose.
-    pub fn add(&mut self, model: ModelId) -> Result<Instance, Error> {
+    pub fn add(&mut self, model: ModelId) -> Result<Instance> {
         let herd = self.herds.get_mut(model.to_bits() as usize).ok_or(Error::Gone)?;
         let place = herd.free.pop().ok_or(Error::Full { reserved: herd.slots.len() })?;
         let slot = &mut herd.slots[place as usize];
@@ -191,7 +201,7 @@ impl GpuCrowd {
     }
 
     /// Takes a garment out; others are not affected.
-    pub fn remove(&mut self, instance: Instance) -> Result<(), Error> {
+    pub fn remove(&mut self, instance: Instance) -> Result<()> {
         let (herd, i) = self.find(instance)?;
         let slot = &mut herd.slots[i];
         (slot.alive, slot.generation) = (false, slot.generation.wrapping_add(1));
@@ -200,7 +210,7 @@ impl GpuCrowd {
         Ok(())
     }
 
-    fn find(&mut self, instance: Instance) -> Result<(&mut Herd, usize), Error> {
+    fn find(&mut self, instance: Instance) -> Result<(&mut Herd, usize)> {
         let [model, place, generation] = instance.to_bits();
         let herd = self.herds.get_mut(model as usize).ok_or(Error::Gone)?;
         let slot = herd.slots.get(place as usize).ok_or(Error::Gone)?;
@@ -213,7 +223,7 @@ impl GpuCrowd {
 
     /// The pose to step to. `bones` are `actor_from_bind`, one per joint; root and heading come from the model's
     /// hips. An instance that gets none stands still.
-    pub fn set_pose(&mut self, instance: Instance, actor: &Actor, bones: &[Affine3A]) -> Result<(), Error> {
+    pub fn set_pose(&mut self, instance: Instance, actor: &Actor, bones: &[Affine3A]) -> Result<()> {
         let steps = self.steps;
         let (herd, i) = self.find(instance)?;
         pose::check(bones, herd.model.joints, actor)?;
@@ -232,7 +242,7 @@ impl GpuCrowd {
         actor: &Actor,
         bones: &[Affine3A],
         root: &RootFrame,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let steps = self.steps;
         let (herd, i) = self.find(instance)?;
         pose::check(bones, herd.model.joints, actor)?;
@@ -242,20 +252,20 @@ impl GpuCrowd {
     }
 
     /// The caller writes this instance's poses on the device, into [`GpuCrowd::posed_rows`]; they are not checked.
-    pub fn set_posed_on_device(&mut self, instance: Instance) -> Result<(), Error> {
+    pub fn set_posed_on_device(&mut self, instance: Instance) -> Result<()> {
         let (herd, i) = self.find(instance)?;
         herd.activate(i);
         Ok(())
     }
 
     /// Where a model's poses lie on the device.
-    pub fn posed_rows(&self, model: ModelId) -> Result<impl Iterator<Item = PosedRows<'_>>, Error> {
+    pub fn posed_rows(&self, model: ModelId) -> Result<impl Iterator<Item = PosedRows<'_>>> {
         let herd = self.herds.get(model.to_bits() as usize).ok_or(Error::Gone)?;
         Ok(herd.chunks.iter().map(chunk::Chunk::posed_rows))
     }
 
     /// Forgets an instance's history: the next step starts afresh from its pose.
-    pub fn reset(&mut self, instance: Instance) -> Result<(), Error> {
+    pub fn reset(&mut self, instance: Instance) -> Result<()> {
         let (herd, i) = self.find(instance)?;
         let slot = &mut herd.slots[i];
         (slot.life, slot.jumps, slot.tracker) = (slot.life + 1, true, RootTracker::NEW);
@@ -267,14 +277,14 @@ impl GpuCrowd {
     }
 
     /// The next pose is somewhere else: the garment keeps its shape and does not feel the way there.
-    pub fn teleport(&mut self, instance: Instance) -> Result<(), Error> {
+    pub fn teleport(&mut self, instance: Instance) -> Result<()> {
         let (herd, i) = self.find(instance)?;
         (herd.slots[i].jumps, herd.slots[i].tracker) = (true, RootTracker::NEW);
         Ok(())
     }
 
     /// Whether vertices are wanted; the state goes on either way. On at first.
-    pub fn set_drawn(&mut self, instance: Instance, drawn: bool) -> Result<(), Error> {
+    pub fn set_drawn(&mut self, instance: Instance, drawn: bool) -> Result<()> {
         let (herd, i) = self.find(instance)?;
         herd.slots[i].drawn = drawn;
         herd.tell(i);
@@ -282,7 +292,7 @@ impl GpuCrowd {
     }
 
     /// What vertices are relative to, in the world.
-    pub fn set_origin(&mut self, origin: DVec3) -> Result<(), Error> {
+    pub fn set_origin(&mut self, origin: DVec3) -> Result<()> {
         if !origin.is_finite() {
             return Err(Error::NotFinite { what: "the origin".into() });
         }
@@ -299,10 +309,8 @@ impl GpuCrowd {
 
     /// Advances all garments by `dt_secs` to the poses that were set. Vertices change with [`GpuCrowd::draw`].
     /// Nothing waits for the device.
-    pub fn step(&mut self, dt_secs: f64) -> Result<(), Error> {
-        if Clock::new(1.0).advance(dt_secs).is_none() {
-            return Err(Error::TimeStep(dt_secs));
-        }
+    pub fn step(&mut self, dt_secs: f64) -> Result<()> {
+        clock::check(dt_secs)?;
         self.upload();
         for herd in &mut self.herds {
             herd.plan_step(&self.gpu.queue, dt_secs)?;
@@ -381,7 +389,7 @@ impl GpuCrowd {
     }
 
     /// Buffers of a model's vertices, in order of places.
-    pub fn chunks(&self, model: ModelId) -> Result<impl Iterator<Item = Chunk<'_>>, Error> {
+    pub fn chunks(&self, model: ModelId) -> Result<impl Iterator<Item = Chunk<'_>>> {
         let herd = self.herds.get(model.to_bits() as usize).ok_or(Error::Gone)?;
         Ok(herd.chunks.iter().map(|c| Chunk {
             first: c.first,
@@ -393,17 +401,17 @@ impl GpuCrowd {
     }
 
     /// The place of an instance: which of the rows of [`GpuCrowd::chunks`] is its own.
-    pub fn place(&mut self, instance: Instance) -> Result<u32, Error> {
+    pub fn place(&mut self, instance: Instance) -> Result<u32> {
         self.find(instance).map(|(_, i)| i as u32)
     }
 
     /// Reads an instance's vertices back. It blocks, and is for looking and checking.
-    pub fn read_vertices(&mut self, instance: Instance) -> Result<Vec<Vec3>, Error> {
+    pub fn read_vertices(&mut self, instance: Instance) -> Result<Vec<Vec3>> {
         self.read_rows(instance, |chunk| Some(&chunk.vertices))
     }
 
     /// Reads an instance's normals back; empty unless the settings ask for them.
-    pub fn read_normals(&mut self, instance: Instance) -> Result<Vec<Vec3>, Error> {
+    pub fn read_normals(&mut self, instance: Instance) -> Result<Vec<Vec3>> {
         self.read_rows(instance, |chunk| chunk.normals.as_ref())
     }
 
@@ -411,7 +419,7 @@ impl GpuCrowd {
         &mut self,
         instance: Instance,
         of: impl Fn(&chunk::Chunk) -> Option<&wgpu::Buffer>,
-    ) -> Result<Vec<Vec3>, Error> {
+    ) -> Result<Vec<Vec3>> {
         let gpu = self.gpu.clone();
         let (herd, i) = self.find(instance)?;
         let chunk = &herd.chunks[i / herd.each as usize];
@@ -423,7 +431,7 @@ impl GpuCrowd {
     }
 
     /// Reads how many inputs had to be held to the certified set since the last reading. It blocks.
-    pub fn read_clamped(&mut self) -> Result<u64, Error> {
+    pub fn read_clamped(&mut self) -> Result<u64> {
         let mut sum = 0;
         for chunk in self.herds.iter().flat_map(|h| &h.chunks) {
             let bytes = self.gpu.read(&chunk.counts, 0, 4)?;
@@ -434,7 +442,7 @@ impl GpuCrowd {
     }
 
     /// Milliseconds of every pass since the last reading, by the device's clock; empty where it has none. It blocks.
-    pub fn read_times(&mut self) -> Result<Vec<(Stage, f64)>, Error> {
+    pub fn read_times(&mut self) -> Result<Vec<(Stage, f64)>> {
         match &mut self.timing {
             Some(timing) => timing.read(&self.gpu),
             None => Ok(Vec::new()),
@@ -442,7 +450,7 @@ impl GpuCrowd {
     }
 
     /// What the device needs at the least for a frame of this crowd. Vertices are overwritten until the next draw.
-    pub fn measure_floors(&mut self) -> Result<Floors, Error> {
+    pub fn measure_floors(&mut self) -> Result<Floors> {
         let vertices: Vec<&wgpu::Buffer> =
             self.herds.iter().flat_map(|h| &h.chunks).map(|c| &c.vertices).collect();
         let product: f64 = self
@@ -497,8 +505,8 @@ impl Herd {
     }
 
     /// Advances the clock and tells the device what it means.
-    fn plan_step(&mut self, queue: &wgpu::Queue, dt_secs: f64) -> Result<(), Error> {
-        self.plan = self.clock.advance(dt_secs).ok_or(Error::TimeStep(dt_secs))?;
+    fn plan_step(&mut self, queue: &wgpu::Queue, dt_secs: f64) -> Result<()> {
+        self.plan = self.clock.advance(dt_secs)?;
         self.body = 1 - self.body;
         let ticks = self.plan.ticks;
         for t in 0..ticks.max(1) {

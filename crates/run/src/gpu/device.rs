@@ -1,6 +1,6 @@
 //! An adapter to run on, and what it offers.
 
-use crate::Error;
+use crate::{Error, Result};
 
 /// What to ask of an adapter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct Gpu {
 
 impl Gpu {
     /// The fastest adapter there is; a software driver is one.
-    pub async fn open(ask: Ask) -> Result<Self, Error> {
+    pub async fn open(ask: Ask) -> Result<Self> {
         let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
         let instance = wgpu::Instance::new(descriptor);
         let adapter = instance
@@ -49,7 +49,7 @@ impl Gpu {
     }
 
     /// A device of an adapter that the caller chose.
-    pub async fn of_adapter(adapter: &wgpu::Adapter, ask: Ask) -> Result<Self, Error> {
+    pub async fn of_adapter(adapter: &wgpu::Adapter, ask: Ask) -> Result<Self> {
         let mut wanted = wgpu::DeviceDescriptor { label: Some("toile"), ..Default::default() };
         let mut units = None;
         if ask == Ask::Best {
@@ -81,13 +81,13 @@ impl Gpu {
     }
 
     /// Blocks until the device has done all that was given to it.
-    pub fn wait(&self) -> Result<(), Error> {
+    pub fn wait(&self) -> Result<()> {
         let waited = self.device.poll(wgpu::PollType::wait_indefinitely());
         waited.map(|_| ()).map_err(|e| Error::Device(e.to_string()))
     }
 
     /// Reads bytes of a buffer that may be copied from. It blocks, and is for looking and checking.
-    pub fn read(&self, buffer: &wgpu::Buffer, from: u64, bytes: u64) -> Result<Vec<u8>, Error> {
+    pub fn read(&self, buffer: &wgpu::Buffer, from: u64, bytes: u64) -> Result<Vec<u8>> {
         let copy = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("read"),
             size: bytes,

@@ -3,7 +3,7 @@
 use super::device::Gpu;
 use super::shader::Constants;
 use super::timing::{Stage, Timing};
-use crate::Error;
+use crate::Result;
 
 /// Milliseconds that no way of making the vertices can be under.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,7 +19,7 @@ const EACH: f64 = 256.0 * 256.0 * 4.0 * 64.0;
 const GROUPS: u32 = 16_384;
 
 /// Of several runs the median.
-pub(super) fn measure(gpu: &Gpu, vertices: &[&wgpu::Buffer], products: f64) -> Result<Floors, Error> {
+pub(super) fn measure(gpu: &Gpu, vertices: &[&wgpu::Buffer], products: f64) -> Result<Floors> {
     let Some(mut timing) = Timing::new(gpu) else { return Ok(Floors::default()) };
     let source = Constants(Vec::new()).source(&[include_str!("floor.wgsl")]);
     let module = gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {

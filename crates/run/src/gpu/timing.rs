@@ -1,7 +1,7 @@
 //! What each pass took, by the device's own clock.
 
 use super::device::Gpu;
-use crate::Error;
+use crate::Result;
 
 /// The passes of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,7 +86,7 @@ impl Timing {
     }
 
     /// Milliseconds of every pass since the last reading.
-    pub fn read(&mut self, gpu: &Gpu) -> Result<Vec<(Stage, f64)>, Error> {
+    pub fn read(&mut self, gpu: &Gpu) -> Result<Vec<(Stage, f64)>> {
         let count = 2 * self.stages.len() as u32;
         if count == 0 {
             return Ok(Vec::new());

@@ -16,14 +16,14 @@ mod avx2;
 mod avx512;
 mod bounded;
 pub mod cast;
-mod memory;
+mod large_pages;
 mod normals;
 mod portable;
 mod push;
 mod skin;
 
 pub(crate) use bounded::{hold as hold_one, hold_inputs, nearness, squares};
-pub(crate) use memory::Buffer;
+pub(crate) use large_pages::Buffer;
 pub(crate) use normals::{GROUP, Schedule, normals};
 pub(crate) use push::{Guard, pose};
 pub(crate) use skin::{Hanging, Wearers, hang, hang_one, lanes_for};

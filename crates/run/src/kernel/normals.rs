@@ -246,6 +246,7 @@ fn inverse_sqrt(x: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toile_geometry::Random;
 
     #[test]
     fn inverse_square_roots_are_within_rounding() {
@@ -276,11 +277,8 @@ mod tests {
     fn any_mesh_in_any_order_gets_the_normals_of_its_surface() {
         // Triangles between vertices near and far, vertices without triangles, and a last panel that is not full.
         for (vertices, near) in [(1, 1), (16, 16), (70, 9), (203, 203)] {
-            let mut seed = 1u64;
-            let mut next = |below: usize| {
-                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (seed >> 33) as usize % below
-            };
+            let mut random = Random::new(1);
+            let mut next = |below: usize| random.below(below);
             let triangles: Vec<[u32; 3]> = (0..2 * vertices)
                 .map(|_| {
                     let first = next(vertices);

@@ -11,7 +11,7 @@ use crate::clock::Plan;
 use crate::kernel::{Buffer, Isa, Placement, cast};
 use crate::packed::Packed;
 use crate::pose::{self, Pose};
-use crate::{Actor, Error};
+use crate::{Actor, Error, Result};
 use correct::{RootMotion, State};
 use glam::{Affine3A, Vec3};
 use std::sync::Arc;
@@ -253,12 +253,7 @@ impl Shard {
     }
 
     /// The root frame that hips give, in the world.
-    pub fn root_from_hips(
-        &mut self,
-        i: usize,
-        actor: &Actor,
-        bones: &[Affine3A],
-    ) -> Result<RootFrame, Error> {
+    pub fn root_from_hips(&mut self, i: usize, actor: &Actor, bones: &[Affine3A]) -> Result<RootFrame> {
         let hips = self.packed.model.hips.as_ref().ok_or(Error::NoHips)?;
         let [root, left, right] = hips.points(bones).map(|p| actor.rotation * p);
         let mut tracker = self.slots[i].tracker;

@@ -2,22 +2,10 @@
 #![allow(dead_code)]
 
 use glam::{Affine3A, DVec3, Quat, Vec3};
+use toile_geometry::Random;
 use toile_model::{
     Attachment, Certificate, Correction, HipLine, InputSet, Model, ModelKind, ROOT_TERMS, Shield, Skin,
 };
-
-/// Numbers that are the same everywhere (xorshift).
-pub struct Noise(pub u64);
-
-impl Noise {
-    /// Between −1 and 1.
-    pub fn next(&mut self) -> f32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 40) as f32 / (1u64 << 23) as f32 - 1.0
-    }
-}
 
 /// Size of a made-up model.
 #[derive(Clone, Copy)]
@@ -35,8 +23,9 @@ pub const DRESS: Size = Size { vertices: 766, joints: 24, cloth_dims: 64, body_d
 /// A tube of noise that swings: history matrices with norms 0.5 and 0.2, whose contraction a diagonal `P` proves.
 pub fn model(size: Size, seed: u64) -> Model {
     let Size { vertices, joints, cloth_dims: d, body_dims: m, order } = size;
-    let mut noise = Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    let mut many = |n: usize, scale: f32| (0..n).map(|_| scale * noise.next()).collect::<Vec<f32>>();
+    let mut random = Random::new(seed);
+    let mut many =
+        |n: usize, scale: f32| (0..n).map(|_| scale * random.signed() as f32).collect::<Vec<f32>>();
     let width = 24.min(vertices / 2).max(2);
     let triangles = (0..vertices.saturating_sub(width + 1))
         .filter(|v| v % width != width - 1)
@@ -160,8 +149,10 @@ pub fn digest(values: &[Vec3]) -> u64 {
 pub fn corrected(size: Size, seed: u64) -> Model {
     let mut model = model(Size { order: 0, ..size }, seed);
     let (n, d, m, joints) = (size.vertices, size.cloth_dims, size.body_dims, size.joints);
-    let mut noise = Noise(seed.wrapping_mul(0xd134_2543_de82_ef95) | 1);
-    let mut many = |n: usize, scale: f32| (0..n).map(|_| scale * noise.next()).collect::<Vec<f32>>();
+    // Other numbers than the model's own.
+    let mut random = Random::new(!seed);
+    let mut many =
+        |n: usize, scale: f32| (0..n).map(|_| scale * random.signed() as f32).collect::<Vec<f32>>();
     let weights = |v: usize| {
         [0.5, 0.25, 0.15, 0.1]
             .iter()

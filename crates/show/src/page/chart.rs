@@ -117,43 +117,132 @@ impl Chart {
 
     /// The same with decades up the side, or with a mark that a film moves.
     pub(super) fn html_as(&self, look: Look) -> String {
-        let tall = |y: f64| if look.decades { y.log10() } else { y };
-        let finite = || {
-            let points = self.lines.iter().flat_map(|l| &l.points).map(|(x, y)| (*x, tall(*y)));
-            points.filter(|(x, y)| x.is_finite() && y.is_finite())
-        };
         let mut out = String::from("<figure class=\"chart\">\n");
         if !self.title.is_empty() {
             let _ = writeln!(out, "<figcaption class=\"title\">{}</figcaption>", escape(&self.title));
         }
-        if finite().next().is_none() {
+        let Some(axes) = Axes::around(self, look) else {
             out.push_str("<p class=\"empty\">There is nothing to draw.</p>\n</figure>\n");
             return out;
-        }
-        let range = |values: Vec<f64>| {
-            let lo = values.iter().copied().fold(f64::INFINITY, f64::min);
-            let hi = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            if hi > lo { (lo, hi) } else { (lo - 0.5 * lo.abs().max(1.0), hi + 0.5 * hi.abs().max(1.0)) }
         };
-        let (x_lo, x_hi) = range(finite().map(|p| p.0).collect());
-        let mut ys: Vec<f64> = finite().map(|p| p.1).collect();
-        if self.from_zero && !look.decades {
-            ys.push(0.0);
-        }
-        let (y_lo, y_hi) = range(ys);
-        let y_ticks = if look.decades { decades(y_lo, y_hi) } else { ticks(y_lo, y_hi, 5) };
-        let (y_lo, y_hi) = (y_lo.min(y_ticks[0]), y_hi.max(y_ticks[y_ticks.len() - 1]));
-        let x_ticks = ticks(x_lo, x_hi, 7);
-        let px = |x: f64| LEFT + (x - x_lo) / (x_hi - x_lo) * (WIDE - LEFT - RIGHT);
-        let py = |y: f64| HIGH - BOTTOM - (y - y_lo) / (y_hi - y_lo) * (HIGH - TOP - BOTTOM);
-
         let _ = writeln!(
             out,
             "<svg viewBox=\"0 0 {WIDE} {HIGH}\" role=\"img\" aria-label=\"{}\">",
             escape(&format!("{}: {} over {}", self.title, self.y_label, self.x_label))
         );
-        for &y in &y_ticks {
-            let at = py(y);
+        axes.write(self, &mut out);
+        self.write_lines(&axes, &mut out);
+        if look.marked {
+            let [x_lo, x_hi] = axes.x;
+            let (left, right) = (axes.px(x_lo), axes.px(x_hi));
+            let _ = writeln!(
+                out,
+                "<line class=\"mark\" x1=\"{left:.1}\" x2=\"{left:.1}\" y1=\"{TOP}\" y2=\"{:.1}\" \
+                 data-span=\"{x_lo} {x_hi} {left:.1} {right:.1}\"/>",
+                HIGH - BOTTOM
+            );
+        }
+        out.push_str("</svg>\n");
+        self.write_legend(&mut out);
+        out.push_str("</figure>\n");
+        out
+    }
+
+    /// The lines, broken where a value is not finite.
+    fn write_lines(&self, axes: &Axes, out: &mut String) {
+        for (k, line) in self.lines.iter().enumerate() {
+            let mut path = String::new();
+            let mut pen_down = false;
+            for (x, y) in line.points.iter().map(|(x, y)| (*x, axes.look.height(*y))) {
+                if !(x.is_finite() && y.is_finite()) {
+                    pen_down = false;
+                    continue;
+                }
+                let _ =
+                    write!(path, "{}{:.1} {:.1}", if pen_down { "L" } else { "M" }, axes.px(x), axes.py(y));
+                pen_down = true;
+            }
+            let dashed = if line.dashed { " dashed" } else { "" };
+            let _ = writeln!(
+                out,
+                "<path class=\"line c{}{dashed}\" d=\"{path}\"/>",
+                line.colour.unwrap_or(k) % 8
+            );
+        }
+    }
+
+    /// Names of the lines, where there are several or the one has a name.
+    fn write_legend(&self, out: &mut String) {
+        if self.lines.len() <= 1 && self.lines.iter().all(|l| l.name.is_empty()) {
+            return;
+        }
+        out.push_str("<div class=\"legend\">");
+        for (k, line) in self.lines.iter().enumerate() {
+            let dashed = if line.dashed { " dashed" } else { "" };
+            let _ = write!(
+                out,
+                "<span><svg viewBox=\"0 0 24 8\"><path class=\"line c{}{dashed}\" d=\"M1 4H23\"/></svg>{}</span>",
+                line.colour.unwrap_or(k) % 8,
+                escape(&line.name)
+            );
+        }
+        out.push_str("</div>\n");
+    }
+}
+
+impl Look {
+    /// A value as it is drawn.
+    fn height(&self, y: f64) -> f64 {
+        if self.decades { y.log10() } else { y }
+    }
+}
+
+/// The ranges that a chart covers and where its numbers stand.
+struct Axes {
+    look: Look,
+    x: [f64; 2],
+    y: [f64; 2],
+    x_ticks: Vec<f64>,
+    y_ticks: Vec<f64>,
+}
+
+impl Axes {
+    /// Around everything finite of a chart; `None` where nothing is.
+    fn around(chart: &Chart, look: Look) -> Option<Self> {
+        let points = chart.lines.iter().flat_map(|l| &l.points).map(|(x, y)| (*x, look.height(*y)));
+        let (xs, mut ys): (Vec<f64>, Vec<f64>) =
+            points.filter(|(x, y)| x.is_finite() && y.is_finite()).unzip();
+        if xs.is_empty() {
+            return None;
+        }
+        let range = |values: &[f64]| {
+            let lo = values.iter().copied().fold(f64::INFINITY, f64::min);
+            let hi = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            if hi > lo { [lo, hi] } else { [lo - 0.5 * lo.abs().max(1.0), hi + 0.5 * hi.abs().max(1.0)] }
+        };
+        if chart.from_zero && !look.decades {
+            ys.push(0.0);
+        }
+        let (x, [y_lo, y_hi]) = (range(&xs), range(&ys));
+        let y_ticks = if look.decades { decades(y_lo, y_hi) } else { ticks(y_lo, y_hi, 5) };
+        let y = [y_lo.min(y_ticks[0]), y_hi.max(y_ticks[y_ticks.len() - 1])];
+        Some(Self { look, x, y, x_ticks: ticks(x[0], x[1], 7), y_ticks })
+    }
+
+    /// Across the picture.
+    fn px(&self, x: f64) -> f64 {
+        LEFT + (x - self.x[0]) / (self.x[1] - self.x[0]) * (WIDE - LEFT - RIGHT)
+    }
+
+    /// Down the picture.
+    fn py(&self, y: f64) -> f64 {
+        HIGH - BOTTOM - (y - self.y[0]) / (self.y[1] - self.y[0]) * (HIGH - TOP - BOTTOM)
+    }
+
+    /// Grid, numbers, the lower line and the names of both directions.
+    fn write(&self, chart: &Chart, out: &mut String) {
+        for &y in &self.y_ticks {
+            let at = self.py(y);
             let _ = writeln!(
                 out,
                 "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
@@ -161,11 +250,11 @@ impl Chart {
                 WIDE - RIGHT,
                 LEFT - 7.0,
                 at + 4.0,
-                if look.decades { decade(y) } else { number(y, y_hi - y_lo) }
+                if self.look.decades { decade(y) } else { number(y, self.y[1] - self.y[0]) }
             );
         }
-        for &x in x_ticks.iter().filter(|x| **x >= x_lo && **x <= x_hi) {
-            let at = px(x);
+        for &x in self.x_ticks.iter().filter(|x| **x >= self.x[0] && **x <= self.x[1]) {
+            let at = self.px(x);
             let _ = writeln!(
                 out,
                 "<line class=\"grid\" x1=\"{at:.1}\" x2=\"{at:.1}\" y1=\"{:.1}\" y2=\"{:.1}\"/>\
@@ -173,7 +262,7 @@ impl Chart {
                 HIGH - BOTTOM,
                 HIGH - BOTTOM + 4.0,
                 HIGH - BOTTOM + 18.0,
-                number(x, x_hi - x_lo)
+                number(x, self.x[1] - self.x[0])
             );
         }
         let _ = writeln!(
@@ -189,53 +278,10 @@ impl Chart {
              <text class=\"name\" text-anchor=\"middle\" transform=\"translate(16 {:.1}) rotate(-90)\">{}</text>",
             0.5 * (LEFT + WIDE - RIGHT),
             HIGH - 8.0,
-            escape(&self.x_label),
+            escape(&chart.x_label),
             0.5 * (TOP + HIGH - BOTTOM),
-            escape(&self.y_label)
+            escape(&chart.y_label)
         );
-        for (k, line) in self.lines.iter().enumerate() {
-            let mut path = String::new();
-            let mut pen_down = false;
-            for (x, y) in line.points.iter().map(|(x, y)| (*x, tall(*y))) {
-                if !(x.is_finite() && y.is_finite()) {
-                    pen_down = false;
-                    continue;
-                }
-                let _ = write!(path, "{}{:.1} {:.1}", if pen_down { "L" } else { "M" }, px(x), py(y));
-                pen_down = true;
-            }
-            let dashed = if line.dashed { " dashed" } else { "" };
-            let _ = writeln!(
-                out,
-                "<path class=\"line c{}{dashed}\" d=\"{path}\"/>",
-                line.colour.unwrap_or(k) % 8
-            );
-        }
-        if look.marked {
-            let (left, right) = (px(x_lo), px(x_hi));
-            let _ = writeln!(
-                out,
-                "<line class=\"mark\" x1=\"{left:.1}\" x2=\"{left:.1}\" y1=\"{TOP}\" y2=\"{:.1}\" \
-                 data-span=\"{x_lo} {x_hi} {left:.1} {right:.1}\"/>",
-                HIGH - BOTTOM
-            );
-        }
-        out.push_str("</svg>\n");
-        if self.lines.len() > 1 || self.lines.iter().any(|l| !l.name.is_empty()) {
-            out.push_str("<div class=\"legend\">");
-            for (k, line) in self.lines.iter().enumerate() {
-                let dashed = if line.dashed { " dashed" } else { "" };
-                let _ = write!(
-                    out,
-                    "<span><svg viewBox=\"0 0 24 8\"><path class=\"line c{}{dashed}\" d=\"M1 4H23\"/></svg>{}</span>",
-                    line.colour.unwrap_or(k) % 8,
-                    escape(&line.name)
-                );
-            }
-            out.push_str("</div>\n");
-        }
-        out.push_str("</figure>\n");
-        out
     }
 }
 

@@ -1,6 +1,6 @@
 //! The skinned surface of a moving body: where it is in a step, and the nearest point to a piece of cloth.
 
-use super::parts::{border_corners, triangle_parts};
+use super::parts::{border_corners, free_arms, triangle_parts, triangle_segments};
 use glam::{Affine3A, DVec3, Vec3};
 use toile_assets::Body;
 use toile_geometry::bvh4::Bvh4;
@@ -19,9 +19,11 @@ pub struct Nearest {
     pub normal: DVec3,
 }
 
-/// A limb's triangles in a tree.
+/// The triangles of a piece of a limb in a tree.
 #[derive(Clone, Debug)]
-struct Limb {
+struct Segment {
+    /// The limb it belongs to.
+    limb: u8,
     tree: Bvh4,
     triangles: Vec<u32>,
     /// What all of it moves together; the tree holds only what is left, so that its boxes stay small.
@@ -53,8 +55,12 @@ pub struct BodySurface {
     common: DVec3,
     /// It was put somewhere else: where it was says nothing any more.
     jumped: bool,
-    limbs: Vec<Limb>,
-    /// Limb of each triangle, the one of the same limb across the side opposite each corner, and those about each vertex.
+    segments: Vec<Segment>,
+    /// How many limbs there are.
+    limbs: usize,
+    /// Triangles of arms where no bodice rests.
+    free_arms: Vec<bool>,
+    /// Segment of each triangle, the one of the same segment across the side opposite each corner, and those about each vertex.
     parts: Vec<u8>,
     beside: Vec<[u32; 3]>,
     fans: Fans,
@@ -127,16 +133,19 @@ impl BodySurface {
         let rest = &body.mesh.positions;
         let (parts, count) = triangle_parts(body);
         let border = border_corners(&body.mesh.triangles, &weld, &parts);
-        let limbs = (0..count)
-            .map(|part| {
+        let (parts, limb_of) = triangle_segments(body, &parts, count);
+        let segments = limb_of
+            .iter()
+            .enumerate()
+            .map(|(segment, &limb)| {
                 let own: Vec<u32> =
-                    (0..parts.len() as u32).filter(|&t| parts[t as usize] as usize == part).collect();
+                    (0..parts.len() as u32).filter(|&t| parts[t as usize] as usize == segment).collect();
                 let centre = |&t: &u32| {
                     let t = body.mesh.triangles[t as usize];
                     t.iter().map(|&i| rest[i as usize].as_dvec3()).sum::<DVec3>() / 3.0
                 };
                 let tree = Bvh4::new(&own.iter().map(centre).collect::<Vec<_>>());
-                Limb { tree, triangles: own, way: DVec3::ZERO, most: 0.0, moved: 0.0 }
+                Segment { limb, tree, triangles: own, way: DVec3::ZERO, most: 0.0, moved: 0.0 }
             })
             .collect();
         let beside = across_sides(&body.mesh.triangles, &weld, &parts);
@@ -145,6 +154,7 @@ impl BodySurface {
             mean: DVec3::ZERO,
             common: DVec3::ZERO,
             jumped: false,
+            free_arms: free_arms(body),
             fans: Fans::new(&body.mesh.triangles, &weld),
             weld,
             beside,
@@ -155,7 +165,8 @@ impl BodySurface {
             normals: [vec![DVec3::ZERO; now.len()], vec![DVec3::ZERO; now.len()]],
             share: 1.0,
             end: now,
-            limbs,
+            segments,
+            limbs: count,
             border,
             skinned,
         };
@@ -209,8 +220,8 @@ impl BodySurface {
         // Both ways: a step that failed is taken again, and ends earlier.
         let share = (b - self.share).abs();
         self.common = self.mean * (b - self.share);
-        for limb in &mut self.limbs {
-            limb.moved = if self.jumped { f64::INFINITY } else { limb.most * share };
+        for segment in &mut self.segments {
+            segment.moved = if self.jumped { f64::INFINITY } else { segment.most * share };
         }
         self.jumped = false;
         self.share = b;
@@ -241,7 +252,7 @@ impl BodySurface {
     fn refit(&mut self) {
         let (triangles, from, to) = (&self.body.mesh.triangles, &self.from, &self.to);
         self.mean = to.iter().zip(from).map(|(b, a)| *b - *a).sum::<DVec3>() / to.len().max(1) as f64;
-        for Limb { tree, triangles: own, way, most, .. } in &mut self.limbs {
+        for Segment { tree, triangles: own, way, most, .. } in &mut self.segments {
             let corner = |t: &u32| triangles[*t as usize][0] as usize;
             let sum: DVec3 = own.iter().map(corner).map(|i| to[i] - from[i]).sum();
             *way = sum / own.len().max(1) as f64;
@@ -255,16 +266,26 @@ impl BodySurface {
         }
     }
 
+    /// Whether a triangle belongs to an arm where no bodice rests on it.
+    pub fn is_free_arm(&self, triangle: u32) -> bool {
+        self.free_arms[triangle as usize]
+    }
+
     /// How many limbs are asked separately.
     pub fn parts(&self) -> usize {
-        self.limbs.len()
+        self.limbs
+    }
+
+    /// The limb of each segment.
+    pub fn segments(&self) -> impl Iterator<Item = usize> + '_ {
+        self.segments.iter().map(|s| s.limb as usize)
     }
 
     /// The nearest point of the whole surface within `radius`.
     pub fn nearest(&self, p: DVec3, mut radius: f64) -> Option<Nearest> {
         let mut best = None;
-        for part in 0..self.parts() {
-            if let Some(near) = self.nearest_of(part, p, radius, None) {
+        for segment in 0..self.segments.len() {
+            if let Some(near) = self.nearest_of(segment, p, radius, None) {
                 radius = near.point.distance(p);
                 best = Some(near);
             }
@@ -274,29 +295,36 @@ impl BodySurface {
 
     /// The limb whose surface is nearest to `p`.
     pub fn nearest_part(&self, p: DVec3) -> usize {
-        let (mut best, mut radius) = (0, f64::MAX.sqrt());
-        for part in 0..self.parts() {
-            if let Some(near) = self.nearest_of(part, p, radius, None) {
-                (best, radius) = (part, near.point.distance(p));
+        let near = self.nearest(p, f64::MAX.sqrt());
+        near.map_or(0, |n| self.segments[self.parts[n.triangle as usize] as usize].limb as usize)
+    }
+
+    /// The nearest point of a limb within `radius` at the end of the substep, and whether it lies inside the
+    /// limb's own surface and not where it is joined to another.
+    pub fn nearest_on(&self, part: usize, p: DVec3, mut radius: f64) -> Option<(Nearest, bool)> {
+        let mut best = None;
+        for segment in (0..self.segments.len()).filter(|&s| self.segments[s].limb as usize == part) {
+            if let Some(near) = self.nearest_on_segment(segment, p, radius, None) {
+                radius = near.0.point.distance(p);
+                best = Some(near);
             }
         }
         best
     }
 
-    /// The nearest point of a limb within `radius` at the end of the substep, and whether it lies inside the
-    /// limb's own surface and not where it is joined to another. `seed` is a triangle likely to be near.
-    pub fn nearest_on(
+    /// The same of a segment. `seed` is a triangle likely to be near.
+    pub fn nearest_on_segment(
         &self,
-        part: usize,
+        segment: usize,
         p: DVec3,
         radius: f64,
         seed: Option<u32>,
     ) -> Option<(Nearest, bool)> {
-        let limb = &self.limbs[part];
-        if limb.tree.beyond(p - limb.way * self.share, radius * radius) {
+        let Segment { tree, way, .. } = &self.segments[segment];
+        if tree.beyond(p - *way * self.share, radius * radius) {
             return None;
         }
-        let near = self.nearest_of(part, p, radius, seed)?;
+        let near = self.nearest_of(segment, p, radius, seed)?;
         let inside = self.inside(near.triangle, near.weights);
         Some((near, inside))
     }
@@ -318,19 +346,19 @@ impl BodySurface {
         if let Some(t) = seed {
             limit = test(t, limit);
         }
-        let Limb { tree, triangles, way, .. } = &self.limbs[part];
+        let Segment { tree, triangles, way, .. } = &self.segments[part];
         let at = p - *way * self.share;
         tree.nearest(at, self.share, limit, |k, limit| test(triangles[k as usize], limit));
         let (triangle, weights, point) = best?;
         Some(self.surface_point(triangle, weights, point))
     }
 
-    /// How far the body moved on average since the substep before, and how far at most any of a limb besides that.
+    /// How far the body moved on average since the substep before, and how far at most any of each segment besides that.
     pub fn moved(&self) -> (DVec3, impl Iterator<Item = f64> + '_) {
-        (self.common, self.limbs.iter().map(|l| l.moved))
+        (self.common, self.segments.iter().map(|s| s.moved))
     }
 
-    /// The nearest point of a limb that is found from triangle to triangle, each nearer than the one before; nothing where
+    /// The nearest point of a segment that is found from triangle to triangle, each nearer than the one before; nothing where
     /// that takes long.
     pub fn descend(&self, from: u32, p: DVec3) -> Option<(Nearest, bool)> {
         let measure = |t: u32| {

@@ -11,8 +11,8 @@ struct Watch {
     weights: [f32; 3],
     /// From that point to the sample.
     offset: Vec3,
-    /// Time since it was searched for, s.
-    age: f32,
+    /// When it was searched for, s.
+    searched_at: f32,
     /// Whether the sample is inside the limb: it is never left alone.
     inside: bool,
 }
@@ -22,27 +22,28 @@ struct Watch {
 pub struct Memory {
     /// How many limbs there are.
     pub parts: usize,
-    /// Per sample and limb the triangle last found nearest.
+    /// The limb of each segment.
+    limbs: Vec<u8>,
+    /// Per sample and segment the triangle last found nearest.
     seeds: Vec<u32>,
     /// The limb each sample was nearest to when the garment was put on.
     homes: Vec<u32>,
-    /// Per vertex and limb how far the two may still move, together, before the limb can be near, m.
+    /// Per vertex and segment how far the two may still move, together, before the segment can be near, m.
     slack: Vec<f64>,
-    /// Per vertex the limbs, as bits, that may be near.
+    /// Per vertex the segments, as bits, that may be near.
     near: Vec<u16>,
     /// Where each vertex was when it was last looked at.
     looked_at: Vec<DVec3>,
     /// Per vertex how far the samples beside it are that it speaks for, m.
     spread: Vec<f64>,
-    /// What was last found per sample and limb.
+    /// What was last found per sample and segment.
     watched: Vec<Watch>,
+    /// Time of all looks so far, s.
+    clock: f32,
 }
 
 /// Less cloth than this on a limb is no sleeve and no trouser leg, m².
 const SLEEVE_M2: f64 = 0.03;
-/// What lies on a limb as near to a point as a sample does turns about it at most this fast, rad/s, towards the sample: a
-/// limb turns at 6 rad/s, and half of that is towards the cloth.
-const TURN_RATE: f64 = 3.3;
 /// A sample that moved less on a limb than this, m, within this time, s, is taken to be over the same triangle.
 const STAYS_M: f64 = 5e-4;
 const STAYS_SHARE: f64 = 0.25;
@@ -61,13 +62,15 @@ const SPEAKS_FOR: f64 = 0.55;
 impl Memory {
     /// Notes which limb each sample lies on.
     pub fn new(scene: &Scene, x: &[DVec3], body: &BodySurface) -> Self {
-        let parts = body.parts();
+        let limbs: Vec<u8> = body.segments().map(|limb| limb as u8).collect();
+        let parts = limbs.len();
         let mut spread = vec![0.0f64; scene.len()];
         for (e, length) in scene.edges.iter().zip(&scene.edge_lengths) {
             e.iter().for_each(|&v| spread[v as usize] = spread[v as usize].max(SPEAKS_FOR * length));
         }
         let mut memory = Self {
-            parts,
+            parts: body.parts(),
+            limbs,
             spread,
             seeds: vec![u32::MAX; scene.samples.len() * parts],
             homes: scene.samples.iter().map(|s| body.nearest_part(s.point(x)) as u32).collect(),
@@ -75,6 +78,7 @@ impl Memory {
             near: vec![0; scene.len()],
             looked_at: x.to_vec(),
             watched: vec![Watch::default(); scene.samples.len() * parts],
+            clock: 0.0,
         };
         memory.give_back_patches(scene);
         memory
@@ -85,16 +89,15 @@ impl Memory {
         self.homes[s] as usize
     }
 
-    /// A triangle of a limb that is likely to be near.
-    pub fn seed(&self, s: usize, part: usize) -> Option<u32> {
-        let seed = self.seeds[s * self.parts + part];
+    /// A triangle of a segment that is likely to be near.
+    fn seed(&self, s: usize, segment: usize) -> Option<u32> {
+        let seed = self.seeds[s * self.limbs.len() + segment];
         (seed != u32::MAX).then_some(seed)
     }
 
     /// The nearest point of a limb to sample `s`, which is at `y` and so far from its corners, and whether it lies inside
     /// the limb's own surface; nothing where it cannot have come as near as `within`. `touching` tells whether it
-    /// was pressed in the last step, `h` is the length of this one.
-    #[inline]
+    /// was pressed in the last step.
     pub fn look(
         &mut self,
         scene: &Scene,
@@ -105,30 +108,48 @@ impl Memory {
         from_corners: &[f64; 3],
         touching: bool,
         within: f64,
-        h: f64,
+    ) -> Option<(Nearest, bool)> {
+        let near = self.near_segments(&scene.samples[s]);
+        let mut best: Option<(Nearest, bool)> = None;
+        for segment in 0..self.limbs.len() {
+            if self.limbs[segment] as usize != part || near & 1 << segment == 0 {
+                continue;
+            }
+            let found = self.look_at(scene, body, s, segment, y, from_corners, touching, within);
+            let Some(found) = found else { continue };
+            let d = |f: &(Nearest, bool)| f.0.point.distance_squared(y);
+            if best.is_none_or(|best| d(&found) < d(&best)) {
+                best = Some(found);
+            }
+        }
+        best
+    }
+
+    #[inline]
+    fn look_at(
+        &mut self,
+        scene: &Scene,
+        body: &BodySurface,
+        s: usize,
+        segment: usize,
+        y: DVec3,
+        from_corners: &[f64; 3],
+        touching: bool,
+        within: f64,
     ) -> Option<(Nearest, bool)> {
         let vertices = scene.len();
         let is_vertex = s < vertices;
-        if !is_vertex && self.between(&scene.samples[s], from_corners, part) > 0.0 {
+        if !is_vertex && self.between(&scene.samples[s], from_corners, segment) > 0.0 {
             return None;
         }
-        let at = s * self.parts + part;
-        let seed = self.seed(s, part);
-        if let Some(seed) = seed
-            && let Some(clear) =
-                self.still_clear(body, at, seed, y, within + self.spread.get(s).unwrap_or(&0.0), h)
-        {
-            if is_vertex {
-                self.note_clear(s, part, clear, within);
-            }
-            return None;
-        }
+        let at = s * self.limbs.len() + segment;
+        let seed = self.seed(s, segment);
         let stays = seed.and_then(|seed| match touching {
             true => self.rests(body, at, seed, y),
             false => self.stays(body, at, seed, y),
         });
         let walked = seed.filter(|_| stays.is_none()).and_then(|seed| self.walks(body, at, seed, y));
-        let found = stays.or(walked).or_else(|| body.nearest_on(part, y, f64::INFINITY, seed));
+        let found = stays.or(walked).or_else(|| body.nearest_on_segment(segment, y, f64::INFINITY, seed));
         // Limbs are open where they are joined: far behind the rim of one is not inside it.
         let outside = found.is_none_or(|(f, _)| {
             let off = y - f.point;
@@ -136,13 +157,13 @@ impl Memory {
         });
         if is_vertex {
             let away = found.map_or(f64::INFINITY, |f| f.0.point.distance(y));
-            self.note_clear(s, part, if outside { away } else { 0.0 }, within);
+            self.note_clear(s, segment, if outside { away } else { 0.0 }, within);
         }
         if let (Some((f, _)), None) = (&found, stays) {
-            let searched = if walked.is_some() { self.watched[at].age } else { 0.0 };
+            let searched_at = if walked.is_some() { self.watched[at].searched_at } else { self.clock };
             let weights = f.weights.map(|w| w as f32);
             let offset = (y - f.point).as_vec3();
-            self.watched[at] = Watch { weights, offset, age: searched, inside: !outside };
+            self.watched[at] = Watch { weights, offset, searched_at, inside: !outside };
         }
         self.seeds[at] = found.map_or(u32::MAX, |f| f.0.triangle);
         found
@@ -186,31 +207,9 @@ impl Memory {
         }
     }
 
-    /// At least how far a sample is from a limb, if it was away from it and cannot have come near since it was last looked
-    /// for. The point that was nearest then has moved with the limb; what lies beside it may have turned about it a little.
-    fn still_clear(
-        &mut self,
-        body: &BodySurface,
-        at: usize,
-        seed: u32,
-        y: DVec3,
-        within: f64,
-        h: f64,
-    ) -> Option<f64> {
-        let watch = &mut self.watched[at];
-        watch.age += h as f32;
-        if watch.inside {
-            return None;
-        }
-        let then = watch.offset.as_dvec3();
-        let moved = (y - body.point(seed, watch.weights.map(f64::from))).distance(then);
-        let away = then.length();
-        let clear = away - moved - f64::from(watch.age) * TURN_RATE * away;
-        (clear > within).then_some(clear)
-    }
-
-    /// Takes in how far vertices, which are at `x` now, and limbs have moved since the last look.
-    pub fn drift(&mut self, body: Option<&BodySurface>, x: &[DVec3]) {
+    /// Takes in how far vertices, which are at `x` now, and limbs have moved since the last look, `h` seconds ago.
+    pub fn drift(&mut self, body: Option<&BodySurface>, x: &[DVec3], h: f64) {
+        self.clock += h as f32;
         let Some(body) = body else {
             self.looked_at.clear();
             self.looked_at.extend_from_slice(x);
@@ -222,7 +221,7 @@ impl Memory {
         for (v, (x, at)) in x.iter().zip(&mut self.looked_at).enumerate() {
             let own = (*x - *at - common).length();
             *at = *x;
-            let slack = &mut self.slack[v * self.parts..(v + 1) * self.parts];
+            let slack = &mut self.slack[v * self.limbs.len()..(v + 1) * self.limbs.len()];
             let mut near = 0;
             for (part, (slack, limb)) in slack.iter_mut().zip(&limbs).enumerate() {
                 *slack -= own + limb;
@@ -239,24 +238,35 @@ impl Memory {
             return false;
         }
         self.looked_at[v] = x;
-        for part in 0..self.parts {
-            let slack = &mut self.slack[v * self.parts + part];
+        for part in 0..self.limbs.len() {
+            let slack = &mut self.slack[v * self.limbs.len() + part];
             *slack -= own.sqrt();
             self.near[v] |= u16::from(*slack <= 0.0) << part;
         }
         true
     }
 
-    /// The limbs, as bits, that may be near a sample: those that may be near all its corners.
+    /// The limbs, as bits, that may be near a sample.
     #[inline]
     pub fn near(&self, sample: &Sample) -> u16 {
+        let segments = self.near_segments(sample);
+        if segments == 0 {
+            return 0;
+        }
+        let near = (0..self.limbs.len()).filter(|segment| segments & 1 << segment != 0);
+        near.fold(0, |limbs, segment| limbs | 1 << self.limbs[segment])
+    }
+
+    /// The segments, as bits, that may be near a sample: those that may be near all its corners.
+    #[inline]
+    fn near_segments(&self, sample: &Sample) -> u16 {
         sample.v.iter().fold(u16::MAX, |near, &v| near & self.near[v as usize])
     }
 
     /// Notes that a limb is at least `clear` away from a vertex.
     fn note_clear(&mut self, v: usize, part: usize, clear: f64, within: f64) {
         let slack = clear - within - self.spread[v];
-        self.slack[v * self.parts + part] = slack;
+        self.slack[v * self.limbs.len() + part] = slack;
         let bit = 1 << part;
         self.near[v] = if slack > 0.0 { self.near[v] & !bit } else { self.near[v] | bit };
     }
@@ -264,7 +274,7 @@ impl Memory {
     /// The nearest point of a limb to a sample that moved little since a search found it: from triangle to triangle.
     fn walks(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<(Nearest, bool)> {
         let watch = &self.watched[at];
-        if watch.age > WALKS_SECS {
+        if self.clock - watch.searched_at > WALKS_SECS {
             return None;
         }
         let moved =
@@ -287,7 +297,7 @@ impl Memory {
     /// same triangle.
     fn stays(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<(Nearest, bool)> {
         let watch = &self.watched[at];
-        if watch.inside || watch.age > STAYS_SECS {
+        if watch.inside || self.clock - watch.searched_at > STAYS_SECS {
             return None;
         }
         let moved = (y - body.point(seed, watch.weights.map(f64::from))).distance(watch.offset.as_dvec3());
@@ -302,7 +312,7 @@ impl Memory {
     fn between(&self, sample: &Sample, from_corners: &[f64; 3], part: usize) -> f64 {
         let corner = |k: usize| {
             let v = sample.v[k] as usize;
-            self.slack[v * self.parts + part] + self.spread[v] - from_corners[k]
+            self.slack[v * self.limbs.len() + part] + self.spread[v] - from_corners[k]
         };
         corner(0).max(corner(1)).max(corner(2))
     }

@@ -4,7 +4,8 @@
 //! skinned bodies may even overlap. Each limb is asked for its nearest point separately, so both push and the
 //! cloth rests between them instead of jumping from one to the other.
 
-use toile_assets::{Body, Skeleton};
+use glam::Vec3A;
+use toile_assets::{Body, Role, Skeleton};
 
 /// Part of each joint: 0 is the trunk. A limb begins at a joint that has a sibling with as many descendants
 /// (left and right), and is not divided further.
@@ -28,6 +29,67 @@ fn joint_parts(skeleton: &Skeleton) -> (Vec<u8>, usize) {
         }
     }
     (parts, count)
+}
+
+/// Pieces of limbs that bend little in themselves, thigh and shin, upper arm and forearm: the piece of each triangle and the
+/// limb of each piece. On such a piece the nearest point can be followed; on a leg it jumps from thigh to shin.
+pub fn triangle_segments(body: &Body, parts: &[u8], count: usize) -> (Vec<u8>, Vec<u8>) {
+    let humanoid = body.humanoid();
+    let mut segments = parts.to_vec();
+    let mut limbs: Vec<u8> = (0..count as u8).collect();
+    for role in [Role::LeftLowerLeg, Role::RightLowerLeg, Role::LeftLowerArm, Role::RightLowerArm] {
+        let Some(joint) = humanoid.joint(role) else { continue };
+        let mut below = vec![false; body.skeleton.len()];
+        below[joint] = true;
+        for (j, joint) in body.skeleton.joints.iter().enumerate() {
+            below[j] |= joint.parent.is_some_and(|p| below[p]);
+        }
+        let share = |v: u32| -> f32 {
+            body.skin.row(v as usize).filter(|(j, _)| below[*j as usize]).map(|(_, w)| w).sum()
+        };
+        let lower: Vec<usize> = (0..parts.len())
+            .filter(|&t| body.mesh.triangles[t].iter().map(|&v| share(v)).sum::<f32>() > 1.5)
+            .collect();
+        let Some(&first) = lower.first() else { continue };
+        let limb = parts[first];
+        if limbs.len() == MOST_SEGMENTS || lower.iter().any(|&t| parts[t] != limb) {
+            continue;
+        }
+        lower.iter().for_each(|&t| segments[t] = limbs.len() as u8);
+        limbs.push(limb);
+    }
+    (segments, limbs)
+}
+
+/// As many as there are bits to note which are near.
+const MOST_SEGMENTS: usize = 16;
+
+/// Triangles of arms from the middle of the upper arm on, where no bodice rests; none where it is not known which joints
+/// are arms.
+pub fn free_arms(body: &Body) -> Vec<bool> {
+    let (humanoid, rest) = (body.humanoid(), body.skeleton.rest_pose());
+    let joints = body.skeleton.world_from_joints(&rest);
+    let skin = body.skinned_positions(&body.bones(&rest));
+    let mut free = vec![false; body.mesh.triangles.len()];
+    for roles in [[Role::LeftUpperArm, Role::LeftLowerArm], [Role::RightUpperArm, Role::RightLowerArm]] {
+        let [Some(upper), Some(lower)] = roles.map(|role| humanoid.joint(role)) else { continue };
+        let mut below = vec![false; body.skeleton.len()];
+        below[upper] = true;
+        for (j, joint) in body.skeleton.joints.iter().enumerate() {
+            below[j] |= joint.parent.is_some_and(|p| below[p]);
+        }
+        let (shoulder, elbow) = (joints[upper].translation, joints[lower].translation);
+        let along = elbow - shoulder;
+        let middle = 0.5 * along.length_squared();
+        for (free, t) in free.iter_mut().zip(&body.mesh.triangles) {
+            *free |= t.iter().all(|&v| {
+                let row = body.skin.row(v as usize);
+                let of_arm: f32 = row.filter(|(j, _)| below[*j as usize]).map(|(_, w)| w).sum();
+                of_arm > 0.9 && (Vec3A::from(skin[v as usize]) - shoulder).dot(along) > middle
+            });
+        }
+    }
+    free
 }
 
 /// Part of each triangle by the weights of its corners, and how many parts there are.

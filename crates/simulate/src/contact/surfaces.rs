@@ -22,6 +22,15 @@ enum On {
 struct Source {
     on: On,
     measured_at: DVec3,
+    /// It is not measured again in this step.
+    held: bool,
+}
+
+/// Which way cloth goes out of a limb.
+enum WayOut {
+    Nearest,
+    Inwards(Nearest),
+    None,
 }
 
 /// A moment of a step: everything that is fixed while Newton iterates.
@@ -55,6 +64,12 @@ pub struct SurfaceContacts {
 const SEARCH_M: f64 = 0.03;
 /// Samples that touched last time are looked for deeper.
 pub(super) const SEARCH_TOUCHING_M: f64 = 0.06;
+/// Cloth this near to its own limb is on it, m, and an arm that pushes it away from there, by this cosine, comes out of the
+/// body.
+const OWN_WITHIN_M: f64 = 0.1;
+const OUTWARDS: f64 = 0.5;
+/// No arm is thicker, from the middle of the upper arm on, m.
+const ARM_M: f64 = 0.08;
 /// Samples within this of touching are kept for the later iterations of a step, m.
 const SPARE_M: f64 = 0.008;
 /// Vertices that went farther since contacts were looked for are looked at again, m.
@@ -139,7 +154,7 @@ impl SurfaceContacts {
     pub fn find(&mut self, now: &Moment<'_>, x: &[DVec3]) {
         self.contacts.clear();
         self.sources.clear();
-        self.memory.drift(now.obstacles.body, x);
+        self.memory.drift(now.obstacles.body, x, now.h);
         let rigid = now.rigid();
         for s in 0..now.scene.samples.len() {
             self.find_of(now, &rigid, s, x);
@@ -204,7 +219,7 @@ impl SurfaceContacts {
             let friction = collider.friction.unwrap_or(now.scene.fabric.friction);
             let mut contact = now.contact(s, y, p, n, motion, friction);
             self.remember_pressure(now, &mut contact);
-            self.push(contact, On::Collider(c as u32), y);
+            self.push(contact, On::Collider(c as u32), y, false);
         }
     }
 
@@ -217,9 +232,9 @@ impl SurfaceContacts {
         contact.limit = if grip.touching { contact.friction * grip.normal_force } else { 0.0 };
     }
 
-    fn push(&mut self, contact: Contact, on: On, measured_at: DVec3) {
+    fn push(&mut self, contact: Contact, on: On, measured_at: DVec3, held: bool) {
         self.contacts.push(contact);
-        self.sources.push(Source { on, measured_at });
+        self.sources.push(Source { on, measured_at, held });
     }
 
     fn find_on_body(&mut self, now: &Moment<'_>, body: &BodySurface, s: usize, x: &[DVec3]) {
@@ -248,8 +263,8 @@ impl SurfaceContacts {
             if near & 1 << part == 0 {
                 continue;
             }
-            let seen = self.memory.look(now.scene, body, s, part, y, &from_corners, touching, within, now.h);
-            let Some((found, inside)) = seen else { continue };
+            let seen = self.memory.look(now.scene, body, s, part, y, &from_corners, touching, within);
+            let Some((mut found, inside)) = seen else { continue };
             let gap = (y - found.point).dot(found.normal);
             let motion = body.motion(&found);
             // What has come that far in this step alone may be that much deeper: a thigh in a run.
@@ -258,6 +273,15 @@ impl SurfaceContacts {
             if gap > within || distance > radius + come {
                 continue;
             }
+            let way_out = self.way_out(body, s, y, (part, &found));
+            let (motion, held) = match way_out {
+                WayOut::Nearest => (motion, false),
+                WayOut::None => continue,
+                WayOut::Inwards(inner) => {
+                    found = inner;
+                    (body.motion(&found), true)
+                }
+            };
             let mut contact = now.contact(s, y, found.point, found.normal, motion, now.scene.fabric.friction);
             self.remember_pressure(now, &mut contact);
             if !inside {
@@ -278,14 +302,36 @@ impl SurfaceContacts {
                     continue;
                 }
             }
-            self.push(contact, On::Limb(part as u32), y);
+            self.push(contact, On::Limb(part as u32), y, held);
         }
         if let (false, Some((_, mut contact, part))) = (met, joint) {
             if part != home {
                 contact.friction = 0.0;
                 contact.limit = 0.0;
             }
-            self.push(contact, On::Limb(part as u32), y);
+            self.push(contact, On::Limb(part as u32), y, false);
+        }
+    }
+
+    /// Which way cloth goes out of an arm that is not in its sleeve. Arms are outside of what is worn on trunk and legs, but
+    /// skinned ones go into the body and come out of it again: cloth that they then meet from the body's side is on the wrong
+    /// side of them, and goes out towards the body or not at all.
+    fn way_out(&self, body: &BodySurface, s: usize, y: DVec3, arm: (usize, &Nearest)) -> WayOut {
+        let (part, near) = arm;
+        let home = self.memory.home(s);
+        if part == home || !body.is_free_arm(near.triangle) {
+            return WayOut::Nearest;
+        }
+        let Some((own, _)) = body.nearest_on(home, y, OWN_WITHIN_M) else {
+            return WayOut::Nearest;
+        };
+        if own.normal.dot(near.normal) <= OUTWARDS {
+            return WayOut::Nearest;
+        }
+        let inner = body.nearest_on(part, y - own.normal * ARM_M, f64::INFINITY);
+        match inner {
+            Some((inner, true)) if inner.normal.dot(own.normal) < 0.0 => WayOut::Inwards(inner),
+            _ => WayOut::None,
         }
     }
 
@@ -294,11 +340,10 @@ impl SurfaceContacts {
         for (contact, source) in self.contacts.iter_mut().zip(&mut self.sources) {
             let s = contact.sample as usize;
             let y = contact.point(x);
-            if y.distance_squared(source.measured_at) > REMEASURE_M * REMEASURE_M {
+            if !source.held && y.distance_squared(source.measured_at) > REMEASURE_M * REMEASURE_M {
                 let fresh = match source.on {
                     On::Limb(part) => now.obstacles.body.and_then(|body| {
-                        let hint = self.memory.seed(s, part as usize);
-                        let (found, inside) = body.nearest_on(part as usize, y, SEARCH_TOUCHING_M, hint)?;
+                        let (found, inside) = body.nearest_on(part as usize, y, SEARCH_TOUCHING_M)?;
                         let motion = body.motion(&found);
                         let Nearest { point, normal, .. } = found;
                         inside.then(|| now.contact(s, y, point, normal, motion, contact.friction))
@@ -468,5 +513,64 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_is_left_alone_does_not_touch() {
+        // Legs run through cloth that stands still about them: every touch that a fresh search sees is seen.
+        let body = toile_assets::builtin::body("mannequin:female").unwrap();
+        let motion = toile_assets::builtin::motion("run:3", &body.skeleton).unwrap();
+        let garment = toile_assets::builtin::garment("skirt:400", &body).unwrap();
+        let settings = Settings::worn();
+        let fabric = toile_assets::builtin::fabric(&garment.fabric).unwrap();
+        let scene = Scene::from_garment(&garment, &fabric, &settings).unwrap();
+        let rest: Vec<DVec3> = garment.sim.positions.iter().map(|p| p.as_dvec3()).collect();
+        let bones = |secs: f64| body.bones(&motion.at(secs));
+        let root = |secs: f64| bones(secs)[0].translation.as_dvec3();
+        let home = body.bones(&body.skeleton.rest_pose())[0].translation.as_dvec3();
+        let mut surface = BodySurface::new(&body, &bones(0.0));
+        let at = |secs: f64| rest.iter().map(|p| *p + root(secs) - home).collect::<Vec<DVec3>>();
+        let mut ours = SurfaceContacts::new();
+        let blank = Memory::new(&scene, &at(0.0), &surface);
+        ours.memory = blank.clone();
+        let mut touches = 0;
+        for frame in 0..40 {
+            let pose_at = |k: f64| (f64::from(frame) + k) / 60.0;
+            surface.begin(&bones(pose_at(1.0)));
+            for k in 0..4 {
+                let share = f64::from(k + 1) / 4.0;
+                surface.advance(f64::from(k) / 4.0, share);
+                let x = at(pose_at(share));
+                let state = State::at_rest(x.clone(), scene.samples.len(), scene.hinges.len());
+                let obstacles = Obstacles {
+                    body: Some(&surface),
+                    pins: &[],
+                    shares: (0.0, 1.0),
+                    air: Default::default(),
+                };
+                let now = Moment {
+                    scene: &scene,
+                    obstacles: &obstacles,
+                    settings: &settings,
+                    state: &state,
+                    h: 1.0 / 240.0,
+                };
+                ours.find(&now, &x);
+                let mut fresh = SurfaceContacts::new();
+                fresh.memory = blank.clone();
+                fresh.find(&now, &x);
+                // In the middle of an arm no side is the nearest; what has just come in must be seen.
+                let touch = |c: &&Contact| (-3e-3..c.reach).contains(&(c.reach - c.depth(c.point(&x))));
+                for c in fresh.contacts.iter().filter(touch) {
+                    touches += 1;
+                    assert!(
+                        ours.contacts.iter().any(|o| o.sample == c.sample),
+                        "frame {frame}: {}",
+                        c.sample
+                    );
+                }
+            }
+        }
+        assert!(touches > 100, "{touches}");
     }
 }

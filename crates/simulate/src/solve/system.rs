@@ -16,6 +16,9 @@ use crate::energy::bending::{Hinge, Operator, Turn};
 use crate::scene::Scene;
 use glam::{DMat3, DVec3, Mat3A, Vec3A};
 
+#[cfg(test)]
+mod tests;
+
 /// A contact that pushes: vertices, weights and the second derivative by its point.
 #[derive(Clone, Copy, Debug)]
 struct Push {

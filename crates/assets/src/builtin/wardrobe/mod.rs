@@ -86,7 +86,11 @@ pub fn garment(name: &str, body: &Body) -> Result<Garment> {
     let mut form = Form::of(&stand)?;
     form.figure = figure.unwrap_or(form.figure);
     let mut garment = make(&form, vertices).map_err(|e| match e {
-        Error::Invalid(what) => stand.refused(&format!("{kind}: {what}")),
+        Error::Invalid(what) => stand.refused(&format!(
+            "{kind}: {what} (measured: {}; a part that is measured wrong has other joints or weights than its name \
+             says, see `toile inspect`)",
+            Measures::of(&stand, &form)
+        )),
         other => other,
     })?;
     untangle::untangle(&stand, &mut garment);

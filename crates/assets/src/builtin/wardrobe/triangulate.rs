@@ -85,7 +85,11 @@ fn delaunay(points: &[DVec2], fixed: usize) -> Result<Vec<[u32; 3]>> {
     for i in 0..fixed {
         let (a, b) = (handle(i), handle((i + 1) % fixed));
         if !cdt.can_add_constraint(a, b) {
-            return Err(fault(format!("its outline crosses itself near {}", points[i])));
+            return Err(fault(format!(
+                "its outline crosses itself {:.0} cm from its middle and {:.0} cm above its lower edge",
+                100.0 * points[i].x.abs(),
+                100.0 * (points[i].y - points.iter().map(|p| p.y).fold(f64::INFINITY, f64::min))
+            )));
         }
         cdt.add_constraint(a, b);
     }

@@ -28,6 +28,7 @@ use std::path::Path;
 
 /// What to take from a file, and how.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Options {
     /// Names of nodes, meshes, materials or skins, separated by commas; `*` for everything that hangs on
     /// the skeleton. Without it: everything skinned.
@@ -37,6 +38,13 @@ pub struct Options {
 }
 
 impl Options {
+    /// These with some of them changed.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+
     /// Only a selection.
     pub fn select(select: Option<&str>) -> Self {
         Self { select: select.map(str::to_owned), conversion: None }

@@ -8,6 +8,7 @@ use crate::inputs::features::{distances_sq, features, held, hold};
 use crate::inputs::standard::Inputs;
 use faer::{Mat, Side};
 use toile_assets::Correction;
+use toile_geometry::Random;
 
 /// Combinations of inputs that are filtered.
 const DRIVES: usize = 40;
@@ -166,14 +167,8 @@ impl Choosing<'_> {
             }
             next = f - x.ncols();
         }
-        let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        let mut draw = |below: usize| {
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
-            (random >> 11) as usize % below
-        };
-        let mut chosen: Vec<usize> = (0..count.div_ceil(2)).map(|_| draw(poses.len())).collect();
+        let mut random = Random::new(seed);
+        let mut chosen: Vec<usize> = (0..count.div_ceil(2)).map(|_| random.below(poses.len())).collect();
         let apart = |a: usize, b: usize| -> f64 {
             poses[a].iter().zip(&poses[b]).map(|(a, b)| (a - b).powi(2)).sum()
         };
@@ -188,7 +183,7 @@ impl Choosing<'_> {
             }
         }
         let mut between: Vec<f64> =
-            (0..400).map(|_| apart(draw(poses.len()), chosen[draw(chosen.len())])).collect();
+            (0..400).map(|_| apart(random.below(poses.len()), chosen[random.below(chosen.len())])).collect();
         between.sort_by(f64::total_cmp);
         c.width_sq = between[between.len() / 2].max(1e-3) as f32;
         c.centres = chosen.iter().flat_map(|&i| poses[i].iter().map(|v| *v as f32)).collect();

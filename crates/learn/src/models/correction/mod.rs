@@ -179,7 +179,7 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
         model.shield = shield(body, attachment, &source, settings.shield_frames)?;
     }
     model.certificate.travel_bound_m = model.correction_bound().unwrap_or_default();
-    model.verify_certificate().map_err(Error::Numerical)?;
+    model.verify_certificate().map_err(|e| Error::Numerical(e.to_string()))?;
     Ok(Training {
         model,
         ridge: chosen.ridge,

@@ -1,8 +1,8 @@
-//! Looks at a scene at the end of every frame with eyes of its own and keeps the worst of what it saw.
+//! Looks at a scene at the end of every frame, independently of the solver, and keeps the worst of what it saw.
 
 use super::check;
 use super::clock::cpu_ms;
-use super::row::{Piece, Row, Shot};
+use super::row::{Piece, Row, Snapshot};
 use glam::{DVec2, DVec3};
 use toile_simulate::{Error, Result, Scene, StepReport, World};
 
@@ -32,7 +32,7 @@ pub struct Run {
     /// Why it ended early: retries exhausted or not finite.
     pub stuck: Option<String>,
     /// Frames to look at.
-    pub shots: Vec<Shot>,
+    pub shots: Vec<Snapshot>,
 }
 
 /// Principal strain beyond which a run has failed.
@@ -81,8 +81,8 @@ impl std::fmt::Display for Run {
 /// What a vertex must stay out of: how deep a place is, m.
 pub type Depth<'a> = &'a dyn Fn(DVec3) -> f64;
 
-/// Watches a run.
-pub struct Watch {
+/// Keeps the worst of a run.
+pub struct Monitor {
     run: Run,
     /// Gradients of the second and third shape function on the flat cloth.
     gradients: Vec<[DVec2; 2]>,
@@ -90,7 +90,7 @@ pub struct Watch {
     view: (f32, f32),
 }
 
-impl Watch {
+impl Monitor {
     /// For cloth with these flat corners; keeps the frames `shots_at` for a look from `view`.
     pub fn new(
         scene: &'static str,
@@ -162,7 +162,7 @@ impl Watch {
         if self.shots_at.contains(&self.run.frames) {
             let mut pieces = vec![Piece::cloth(&world.scene.triangles, x)];
             pieces.extend(solids());
-            self.run.shots.push(Shot {
+            self.run.shots.push(Snapshot {
                 name: format!("frame {}", self.run.frames),
                 scene: self.run.scene.into(),
                 view: self.view,

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 /// A coarser mesh of a body or garment: the vertices it keeps, by their numbers in the mesh, and its triangles in terms
 /// of those that are kept. One vertex stays in each cell of `cell_m` metres, the one nearest to the middle of those in it
 /// (vertex clustering, Rossignac and Borrel 1993, with vertices that exist, so that they still have their bones).
-pub fn thinned(positions: &[Vec3], triangles: &[[u32; 3]], cell_m: f32) -> (Vec<u32>, Vec<[u32; 3]>) {
+pub fn decimate(positions: &[Vec3], triangles: &[[u32; 3]], cell_m: f32) -> (Vec<u32>, Vec<[u32; 3]>) {
     let cell = |p: Vec3| (p / cell_m.max(1e-6)).floor().to_array().map(|c| c as i32);
     let mut sums: HashMap<[i32; 3], (Vec3, f32)> = HashMap::new();
     for p in positions {
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn a_thinned_body_has_far_fewer_triangles_and_nearly_the_same_surface() {
         let mesh = builtin::body("mannequin:female").unwrap().mesh;
-        let (kept, triangles) = thinned(&mesh.positions, &mesh.triangles, 0.04);
+        let (kept, triangles) = decimate(&mesh.positions, &mesh.triangles, 0.04);
         assert!(
             4 * triangles.len() < mesh.triangles.len(),
             "{} of {}",

@@ -7,7 +7,7 @@ use crate::clock::Clock;
 use crate::kernel::{Placement, Wearers, cast, hang_one, place_one, pose as pose_points, take_off_one};
 use crate::packed::Packed;
 use crate::shard::{Room, Shard, placement};
-use crate::{Actor, Basis, Isa, StepReport, Tier, pose};
+use crate::{Actor, Basis, Isa, Result, Tier, TierReport, clock, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
 use toile_model::{Model, RootFrame};
@@ -76,22 +76,19 @@ impl Stable {
     pub fn body_coefficients(&self) -> &[f32] {
         self.shard.body_coefficients(0)
     }
-}
 
-impl Tier for Stable {
-    fn reset(&mut self) {
-        self.shard.reset(0);
-        self.clock = Clock::new(self.shard.packed.model.fps);
-        self.before = None;
-    }
-
-    fn step(&mut self, bones: &[Affine3A], root: &RootFrame, dt_secs: f64) -> StepReport {
-        let refused = StepReport { refused: true, ..StepReport::default() };
+    /// As [`Tier::step`], with a root frame in the world that the caller follows, for instance with
+    /// [`toile_model::RootTracker`].
+    pub fn step_with_root(
+        &mut self,
+        bones: &[Affine3A],
+        root: &RootFrame,
+        dt_secs: f64,
+    ) -> Result<TierReport> {
         let joints = self.shard.packed.model.joints;
-        if pose::check(bones, joints, &Actor::IDENTITY).and(pose::check_root(root)).is_err() {
-            return refused;
-        }
-        let Some(plan) = self.clock.advance(dt_secs) else { return refused };
+        pose::check(bones, joints, &Actor::IDENTITY)?;
+        pose::check_root(root)?;
+        let plan = self.clock.advance(dt_secs)?;
         self.before = self.shard.root(0).map(|before| (before, dt_secs));
         self.shown_before.copy_from_slice(self.shard.coefficients(0));
         self.shard.plan = plan;
@@ -105,7 +102,23 @@ impl Tier for Stable {
                 pose_points(self.shard.isa, guard, bones, 1, skin);
             }
         }
-        StepReport { clamped: self.shard.clamped, refused: false }
+        Ok(TierReport { clamped: self.shard.clamped })
+    }
+}
+
+impl Tier for Stable {
+    fn reset(&mut self) {
+        self.shard.reset(0);
+        self.clock = Clock::new(self.shard.packed.model.fps);
+        self.before = None;
+    }
+
+    /// Root and heading come from the model's hips.
+    fn step(&mut self, bones: &[Affine3A], dt_secs: f64) -> Result<TierReport> {
+        clock::check(dt_secs)?;
+        pose::check(bones, self.shard.packed.model.joints, &Actor::IDENTITY)?;
+        let root = self.shard.root_from_hips(0, &Actor::IDENTITY, bones)?;
+        self.step_with_root(bones, &root, dt_secs)
     }
 
     fn positions(&self, out: &mut [Vec3]) {

@@ -1,16 +1,23 @@
 //! One trait for every way of moving a garment.
 
+#[cfg(feature = "simulate")]
+mod full;
+mod skin;
+mod stable;
+
+#[cfg(feature = "simulate")]
+pub use full::Full;
+pub use skin::Skinned;
+pub use stable::Stable;
+
+use crate::Result;
 use glam::{Affine3A, Vec3};
-use toile_model::RootFrame;
 
 /// What a step noticed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StepReport {
+pub struct TierReport {
     /// Body coefficients that had to be clamped into the certified input set.
     pub clamped: u32,
-    /// The step's input was not usable (wrong joint count, not finite, not rigid, or a time step that is not
-    /// positive or too long) or the step failed: the garment kept its last state.
-    pub refused: bool,
 }
 
 /// A garment on a body: posed bones and time in, world-space vertices out.
@@ -18,9 +25,9 @@ pub trait Tier {
     /// Forgets all history; the next step starts afresh.
     fn reset(&mut self);
 
-    /// Advances by `dt_secs` to the next pose. `bones` are `world_from_bind`, `root` is the canonical frame of the
-    /// same pose.
-    fn step(&mut self, bones: &[Affine3A], root: &RootFrame, dt_secs: f64) -> StepReport;
+    /// Advances by `dt_secs` to the next pose; `bones` are `world_from_bind`, one per joint. An error leaves the garment
+    /// as it was: the pose or the time step is not usable, or the step failed.
+    fn step(&mut self, bones: &[Affine3A], dt_secs: f64) -> Result<TierReport>;
 
     /// Writes the garment's world-space vertices.
     fn positions(&self, out: &mut [Vec3]);

@@ -1,9 +1,7 @@
 //! The truth as a tier: full simulation behind the same trait.
 
-use crate::clock::MAX_DT_SECS;
-use crate::{StepReport, Tier};
+use crate::{Error, Result, Tier, TierReport, clock, pose};
 use glam::{Affine3A, DVec3, Vec3};
-use toile_model::RootFrame;
 use toile_simulate::{State, World};
 
 /// A garment that is simulated.
@@ -12,25 +10,18 @@ pub struct Full {
     /// How the garment hung when it was handed over, on which bones.
     start: State,
     bones: Vec<Affine3A>,
-    /// What the last step said where it failed.
-    trouble: Option<String>,
 }
 
 impl Full {
     /// From a world with a garment on a body, draped or not: a reset comes back to this state.
     pub fn new(world: World) -> Self {
         let (start, bones) = (world.state.clone(), world.bones().to_vec());
-        Self { world, start, bones, trouble: None }
+        Self { world, start, bones }
     }
 
     /// The simulation itself.
     pub fn world(&self) -> &World {
         &self.world
-    }
-
-    /// Why the last step was refused, where the simulation failed.
-    pub fn trouble(&self) -> Option<&str> {
-        self.trouble.as_deref()
     }
 }
 
@@ -38,20 +29,15 @@ impl Tier for Full {
     /// Back to how the garment hung at the start, on the bones of then.
     fn reset(&mut self) {
         self.world.restore(&self.start, &self.bones);
-        self.trouble = None;
     }
 
-    fn step(&mut self, bones: &[Affine3A], _root: &RootFrame, dt_secs: f64) -> StepReport {
-        let refused = StepReport { refused: true, ..StepReport::default() };
-        let usable = bones.len() == self.bones.len()
-            && bones.iter().all(Affine3A::is_finite)
-            && dt_secs > 0.0
-            && dt_secs <= MAX_DT_SECS;
-        if !usable {
-            return refused;
+    fn step(&mut self, bones: &[Affine3A], dt_secs: f64) -> Result<TierReport> {
+        clock::check(dt_secs)?;
+        pose::check_finite(bones, self.bones.len())?;
+        match self.world.step(bones, dt_secs) {
+            Ok(_) => Ok(TierReport::default()),
+            Err(e) => Err(Error::Simulation(e.to_string())),
         }
-        self.trouble = self.world.step(bones, dt_secs).err().map(|e| e.to_string());
-        if self.trouble.is_some() { refused } else { StepReport::default() }
     }
 
     fn positions(&self, out: &mut [Vec3]) {

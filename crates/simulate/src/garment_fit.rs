@@ -22,7 +22,7 @@ const SCALES: [f32; 10] = [0.01, 100.0, 0.0254, 39.37, 2.54, 0.3937, 0.1, 10.0, 
 
 /// How a garment lies about a body in its rest pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fit {
+pub struct GarmentFit {
     /// From the body's surface to the nearest vertex, m; 0 where one is inside.
     pub gap_m: f32,
     /// Share of the vertices inside the body.
@@ -41,7 +41,7 @@ pub struct Fit {
     pub offset_m: Vec3,
 }
 
-impl Fit {
+impl GarmentFit {
     /// Measures a garment where its file puts it against the body in its rest pose.
     pub fn measure(body: &Body, garment: &Garment) -> Self {
         let surface = body.skinned_positions(&body.bones(&body.skeleton.rest_pose()));
@@ -93,10 +93,10 @@ impl Fit {
 
 /// Refuses a garment that is nowhere near its body, inside it, of another scale or made for another body, with
 /// the distances and what to do about it.
-pub fn check_fit(body: &Body, garment: &Garment) -> Result<Fit> {
+pub fn check_fit(body: &Body, garment: &Garment) -> Result<GarmentFit> {
     let surface = body.skinned_positions(&body.bones(&body.skeleton.rest_pose()));
     let tree = TriangleTree::new(&surface, &body.mesh.triangles);
-    let fit = Fit::of(&surface, &tree, &garment.sim.positions);
+    let fit = GarmentFit::of(&surface, &tree, &garment.sim.positions);
     if fit.is_usable() {
         return Ok(fit);
     }
@@ -142,13 +142,13 @@ pub fn check_fit(body: &Body, garment: &Garment) -> Result<Fit> {
 /// a garment in size.
 fn better_scale(surface: &[Vec3], tree: &TriangleTree, garment: &[Vec3]) -> Option<f32> {
     // Garments are about 0.6 of a body across; 0 there, 0.7 at twice or half of it.
-    let odd = |fit: &Fit| (fit.size_m / (0.6 * fit.body_size_m)).ln().abs();
-    if odd(&Fit::of(surface, tree, garment)) < 0.7 {
+    let odd = |fit: &GarmentFit| (fit.size_m / (0.6 * fit.body_size_m)).ln().abs();
+    if odd(&GarmentFit::of(surface, tree, garment)) < 0.7 {
         return None;
     }
     let usable = SCALES.into_iter().filter_map(|scale| {
         let scaled: Vec<Vec3> = garment.iter().map(|p| *p * scale).collect();
-        let fit = Fit::of(surface, tree, &scaled);
+        let fit = GarmentFit::of(surface, tree, &scaled);
         (fit.is_usable() && odd(&fit) < 0.7).then(|| (scale, odd(&fit)))
     });
     usable.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(scale, _)| scale)
@@ -157,7 +157,7 @@ fn better_scale(surface: &[Vec3], tree: &TriangleTree, garment: &[Vec3]) -> Opti
 /// Refuses a garment that draping has dropped: nothing held it.
 pub(crate) fn check_still_worn(body: &Body, garment: &Garment, draped: &[Vec3]) -> Result<()> {
     let surface = body.skinned_positions(&body.bones(&body.skeleton.rest_pose()));
-    let fit = Fit::of(&surface, &TriangleTree::new(&surface, &body.mesh.triangles), draped);
+    let fit = GarmentFit::of(&surface, &TriangleTree::new(&surface, &body.mesh.triangles), draped);
     if fit.gap_m <= FAR_M {
         return Ok(());
     }

@@ -1,9 +1,8 @@
 //! Kinematic cloth: the cheapest tier, and the yardstick for the others.
 
-use crate::clock::MAX_DT_SECS;
-use crate::{StepReport, Tier};
+use crate::{Result, Tier, TierReport, clock, pose};
 use glam::{Affine3A, Vec3};
-use toile_model::{Attachment, RootFrame};
+use toile_model::Attachment;
 
 /// A garment that follows its wearer's bones and nothing else.
 pub struct Skinned {
@@ -28,19 +27,15 @@ impl Tier for Skinned {
         (self.started, self.per_second) = (false, 0.0);
     }
 
-    fn step(&mut self, bones: &[Affine3A], _root: &RootFrame, dt_secs: f64) -> StepReport {
-        let usable = bones.len() >= self.attachment.skin.joint_count()
-            && bones.iter().all(Affine3A::is_finite)
-            && dt_secs > 0.0
-            && dt_secs <= MAX_DT_SECS;
-        if !usable {
-            return StepReport { refused: true, ..StepReport::default() };
-        }
+    fn step(&mut self, bones: &[Affine3A], dt_secs: f64) -> Result<TierReport> {
+        clock::check(dt_secs)?;
+        // Weights name the highest joint that moves the garment; bodies may have more.
+        pose::check_finite(bones, bones.len().max(self.attachment.skin.joint_count()))?;
         std::mem::swap(&mut self.before, &mut self.posed);
         self.attachment.skin.skin_positions(&self.attachment.rest, bones, &mut self.posed);
         self.per_second = if self.started { (1.0 / dt_secs) as f32 } else { 0.0 };
         self.started = true;
-        StepReport::default()
+        Ok(TierReport::default())
     }
 
     fn positions(&self, out: &mut [Vec3]) {
