@@ -53,7 +53,7 @@ pub use garment::{Garment, MaterialPart, Panel, Pin, PinTarget, RestSource, Seam
 pub use humanoid::{Facing, Humanoid, Role};
 pub use motion::{Motion, other_side};
 pub use pace::Pace;
-pub use penetration::{Penetration, PosedBody};
+pub use penetration::{DEEP_M, INSIDE_M, NEAR_CROSSING_M, Penetration, PosedBody};
 pub use provenance::{Conditions, Lineage, Provenance};
 #[cfg(feature = "io")]
 pub use read::take::TakeHead;

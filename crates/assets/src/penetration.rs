@@ -9,9 +9,11 @@ use glam::{Affine3A, Vec3};
 use toile_geometry::passes_through;
 
 /// Skin and cloth are both faceted; what is inside by less counts as outside, m.
-const SKIN_M: f32 = 0.001;
+pub const INSIDE_M: f32 = 0.001;
+/// Cloth deeper than this shows, m.
+pub const DEEP_M: f32 = 0.002;
 /// Cloth this near to where the body crosses itself is left out, m.
-const EXCLUDED_M: f32 = 0.05;
+pub const NEAR_CROSSING_M: f32 = 0.05;
 /// Nothing is deeper inside a body than half its trunk, m.
 const REACH_M: f32 = 0.4;
 
@@ -42,21 +44,21 @@ impl PosedBody {
         let [a, b, c] = self.mesh.triangles[near.triangle as usize].map(|v| self.mesh.positions[v as usize]);
         // The side of the nearest triangle settles most; at edges and folds the exact test does.
         let behind = (p - near.point).dot((b - a).cross(c - a)) < 0.0;
-        (behind && near.distance_m > SKIN_M && self.tree.is_inside(p)).then_some(near.distance_m)
+        (behind && near.distance_m > INSIDE_M && self.tree.is_inside(p)).then_some(near.distance_m)
     }
 
     /// Whether the body crosses itself within 5 cm of a point: the middle of an edge that passes through the body is there.
     /// Only edges about the point are looked at, since all of a body's take longer than simulating a frame.
     pub fn crosses_itself_near(&self, p: Vec3) -> bool {
         let Mesh { positions, triangles, .. } = &self.mesh;
-        let reach = Vec3::splat(EXCLUDED_M);
+        let reach = Vec3::splat(NEAR_CROSSING_M);
         let mut found = false;
         self.tree.for_each_in_box(p - reach, p + reach, |t| {
             let corners = triangles[t as usize];
             for k in 0..3 {
                 let edge = [corners[k], corners[(k + 1) % 3]];
                 let [a, b] = edge.map(|v| positions[v as usize]);
-                if found || (0.5 * (a + b)).distance_squared(p) >= EXCLUDED_M * EXCLUDED_M {
+                if found || (0.5 * (a + b)).distance_squared(p) >= NEAR_CROSSING_M * NEAR_CROSSING_M {
                     continue;
                 }
                 self.tree.for_each_in_box(a.min(b), a.max(b), |other| {
@@ -75,6 +77,7 @@ impl PosedBody {
 pub struct Penetration {
     looked: u64,
     inside: u64,
+    deep: u64,
     excluded: u64,
     deepest_m: f32,
 }
@@ -89,6 +92,7 @@ impl Penetration {
                 self.excluded += 1;
             } else {
                 self.inside += 1;
+                self.deep += u64::from(depth_m > DEEP_M);
                 self.deepest_m = self.deepest_m.max(depth_m);
             }
         }
@@ -97,6 +101,11 @@ impl Penetration {
     /// Vertices inside, percent of those that count.
     pub fn percent(&self) -> f64 {
         100.0 * self.inside as f64 / (self.looked - self.excluded).max(1) as f64
+    }
+
+    /// Vertices deeper than 2 mm, percent of those that count.
+    pub fn deep_percent(&self) -> f64 {
+        100.0 * self.deep as f64 / (self.looked - self.excluded).max(1) as f64
     }
 
     /// Vertices that were left out, percent of all.
@@ -137,6 +146,8 @@ mod tests {
         assert!(inside.percent() > 99.0 && (9.0..10.1).contains(&inside.deepest_mm()), "{inside:?}");
         let deep = look(&[body_centre(&body)]).deepest_mm();
         assert!((60.0..130.0).contains(&deep), "the trunk is not shallow: {deep}");
+        let shallow = look(&at(0.0015));
+        assert!(shallow.percent() > 99.0 && shallow.deep_percent() < 1.0 && inside.deep_percent() > 99.0);
         let half = look(&[at(-0.01), at(0.005)].concat());
         assert!((49.0..51.0).contains(&half.percent()), "{half:?}");
     }
@@ -154,7 +165,7 @@ mod tests {
         let at = |v: u32| posed.mesh.positions[v as usize];
         let places: Vec<Vec3> = all.iter().map(|c| 0.5 * (at(c.edge[0]) + at(c.edge[1]))).collect();
         for p in posed.mesh.positions.iter().step_by(5) {
-            let near = places.iter().any(|c| c.distance(*p) < EXCLUDED_M);
+            let near = places.iter().any(|c| c.distance(*p) < NEAR_CROSSING_M);
             assert_eq!(posed.crosses_itself_near(*p), near, "{p}");
         }
     }

@@ -301,7 +301,7 @@ fn report(truth: &Take, rows: &[Row]) -> Value {
             json!({
                 "tier": r.tier.as_str(), "mean_cm": r.mean_cm, "p95_cm": r.p95_cm, "max_cm": r.max_cm,
                 "liveliness": r.liveliness, "correlation": r.correlation, "us_per_frame": r.played.us_per_frame,
-                "bytes": r.bytes, "state_bytes": r.state_bytes, "penetration_percent": r.penetration.percent(),
+                "bytes": r.bytes, "state_bytes": r.state_bytes, "penetration_percent": r.penetration.percent(), "deep_percent": r.penetration.deep_percent(),
                 "deepest_mm": r.penetration.deepest_mm(), "excluded_percent": r.penetration.excluded_percent(),
                 "clamped_frames": r.played.clamped_frames,
             })

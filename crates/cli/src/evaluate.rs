@@ -161,14 +161,19 @@ fn add_twins(t: &Twins, evaluation: &Evaluation, value: &mut Value) -> String {
     // No predictor can be nearer on average than halfway between the two; root of a half, since both stray.
     let floor = t.mean_cm / 2.0f64.sqrt();
     value["floor_cm"] = json!(floor);
+    let above = (evaluation.mean_cm.powi(2) - floor.powi(2)).max(0.0).sqrt();
     value["twins_correlation"] = json!(t.correlation);
-    value["above_floor_cm"] = json!((evaluation.mean_cm.powi(2) - floor.powi(2)).max(0.0).sqrt());
+    // The mean of all twins, which is the best foretelling, correlates with each by the root of what two of them do.
+    let of_best = evaluation.correlation / t.correlation.max(0.0).sqrt();
+    value["correlation_of_best"] = number(of_best);
+    value["above_floor_cm"] = json!(above);
     value["twins"] = json!({
         "mean_cm": t.mean_cm, "after_stops_cm": number(t.after_stops_cm), "liveliness": t.liveliness,
         "correlation": t.correlation, "pairs": t.pairs,
     });
     format!(
-        "the simulation and its twin: {:.2} cm apart ({:.2} after stops), correlation {:.2}, over {} pairs\n",
+        "the simulation and its twin: {:.2} cm apart ({:.2} after stops), correlation {:.2}, over {} pairs\n\
+         floor {floor:.2} cm, {above:.2} cm above it; correlation {of_best:.2} of the best that can be foretold\n",
         t.mean_cm, t.after_stops_cm, t.correlation, t.pairs
     )
 }
@@ -298,12 +303,13 @@ fn text(e: &Evaluation) -> String {
         ));
     }
     text.push_str(&format!(
-        "all: mean {:.2} cm ({:.2} of skin, worst clip {:.2}; skin {:.2}, projection {:.2}, order 0 {:.2}), p95 {:.2}, max {:.1}\n\
-         liveliness {:.2}, correlation {:.2}; inside the body {:.2} % (simulated {:.2} %), deepest {:.1} mm ({:.1} mm)\n\
+        "all: mean {:.2} cm ({:.2} of skin, worst clip {:.2}, worst second {:.2}; skin {:.2}, projection {:.2}, order 0 {:.2}), p95 {:.2}, max {:.1}\n\
+         liveliness {:.2}, correlation {:.2}; inside the body {:.2} % (simulated {:.2} %), deeper than 2 mm {:.2} %, deepest {:.1} mm ({:.1} mm)\n\
          out of range {:.1} % of frames (farthest {:.2}), {:.2} inputs clamped a frame, {:.1} µs a frame\n",
         e.mean_cm,
         e.mean_cm / e.skin_cm,
         worst_over_skin(e),
+        e.worst_second,
         e.skin_cm,
         e.projection_cm,
         e.kinematic_cm,
@@ -313,6 +319,7 @@ fn text(e: &Evaluation) -> String {
         e.correlation,
         e.penetration_percent,
         e.truth_penetration_percent,
+        e.deep_percent,
         e.deepest_mm,
         e.truth_deepest_mm,
         e.out_of_range_percent,
@@ -395,18 +402,18 @@ pub fn json(e: &Evaluation) -> Value {
             json!({
                 "clip": c.clip, "stop_frame": c.stop_frame, "frames": c.frames, "mean_cm": c.mean_cm,
                 "p95_cm": c.p95_cm, "max_cm": c.max_cm, "skin_cm": c.skin_cm, "projection_cm": c.projection_cm,
-                "kinematic_cm": c.kinematic_cm, "out_of_range_percent": c.out_of_range_percent,
+                "kinematic_cm": c.kinematic_cm, "over_skin": number(c.mean_cm / c.skin_cm), "worst_second_over_skin": number(c.worst_second), "out_of_range_percent": c.out_of_range_percent,
             })
         })
         .collect();
     json!({
         "mean_cm": e.mean_cm, "p95_cm": e.p95_cm, "max_cm": e.max_cm, "skin_cm": e.skin_cm,
         "projection_cm": e.projection_cm, "kinematic_cm": e.kinematic_cm,
-        "over_skin": number(e.mean_cm / e.skin_cm), "worst_over_skin": number(worst_over_skin(e)), "over_projection": number(e.mean_cm / e.projection_cm),
+        "over_skin": number(e.mean_cm / e.skin_cm), "worst_over_skin": number(worst_over_skin(e)), "worst_second_over_skin": number(e.worst_second), "over_projection": number(e.mean_cm / e.projection_cm),
         "after_stops_cm": number(e.after_stops_cm), "kinematic_after_stops_cm": number(e.kinematic_after_stops_cm),
         "liveliness": e.liveliness, "correlation": e.correlation,
         "settling": e.settling().map_or(Value::Null, |s| settling_json(&s)),
-        "penetration_percent": number(e.penetration_percent), "deepest_mm": number(e.deepest_mm),
+        "penetration_percent": number(e.penetration_percent), "deep_percent": number(e.deep_percent), "deepest_mm": number(e.deepest_mm),
         "truth_penetration_percent": number(e.truth_penetration_percent),
         "truth_deepest_mm": number(e.truth_deepest_mm),
         "out_of_range_percent": e.out_of_range_percent, "farthest_pose": e.farthest_pose,

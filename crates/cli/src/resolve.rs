@@ -3,10 +3,11 @@
 use crate::pacing::Pacing;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use toile_assets::read::garment::RestChoice;
 use toile_assets::read::{self, Loaded};
 use toile_assets::retarget::{RetargetSettings, retarget};
-use toile_assets::{Body, Error, Fabric, Garment, Motion, Problem, axes, builtin};
+use toile_assets::{Body, Error, Fabric, Garment, Motion, Problem, Skeleton, axes, builtin};
 
 /// A request that cannot be met as it was put.
 #[derive(Debug)]
@@ -183,12 +184,22 @@ pub fn motion_items(name: &str) -> Result<Vec<String>> {
     Ok(files.iter().map(|f| f.display().to_string()).collect())
 }
 
+/// The skeleton that built-in motions are made for; its body takes a third of a second to shape, so that is done once.
+fn mannequin_skeleton() -> Result<&'static Skeleton> {
+    static MADE: OnceLock<Skeleton> = OnceLock::new();
+    if let Some(made) = MADE.get() {
+        return Ok(made);
+    }
+    let made = builtin::body("mannequin:female")?.skeleton;
+    Ok(MADE.get_or_init(|| made))
+}
+
 /// Motions on the skeleton they come with.
 pub fn raw_motions(name: &str) -> Result<Vec<Motion>> {
     let path = Path::new(name);
     if let Some(clips) = builtin::motions::set(name).filter(|_| !path.exists()) {
-        let mannequin = builtin::body("mannequin:female")?;
-        let made = clips.iter().map(|clip| builtin::motion(clip, &mannequin.skeleton));
+        let skeleton = mannequin_skeleton()?;
+        let made = clips.iter().map(|clip| builtin::motion(clip, skeleton));
         return Ok(made.collect::<Result<_, _>>()?);
     }
     if path.is_dir() {
@@ -199,8 +210,7 @@ pub fn raw_motions(name: &str) -> Result<Vec<Motion>> {
             .collect();
     }
     if !is_file(name) {
-        let mannequin = builtin::body("mannequin:female")?;
-        return Ok(vec![builtin::motion(name, &mannequin.skeleton)?]);
+        return Ok(vec![builtin::motion(name, mannequin_skeleton()?)?]);
     }
     match ending(name).as_str() {
         "bvh" => Ok(vec![say(name, read::bvh::read_motion(path, None)?)]),

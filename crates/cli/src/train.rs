@@ -2,6 +2,7 @@
 
 use crate::advise;
 use crate::output::{self, Overwrite};
+use crate::progress;
 use crate::resolve::{self, BadRequest};
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
@@ -23,9 +24,12 @@ pub struct Args {
     #[arg(long, default_value = "mannequin:female")]
     body: String,
     /// Ours, a correction on top of skinning (d), or a published form: pose only (a), with history (b), with history and
-    /// root motion (c)
-    #[arg(long, value_enum, default_value = "d")]
-    model: Kind,
+    /// root motion (c); d when not given, c in the canonical space
+    #[arg(long, value_enum)]
+    model: Option<Kind>,
+    /// Where the garment is learned: in the bind pose, before skinning (d), or in the frame of the root, as published (a, b, c)
+    #[arg(long, value_enum)]
+    space: Option<Space>,
     /// Frames of history
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=5))]
     order: u8,
@@ -76,6 +80,37 @@ pub struct Args {
     json: bool,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Space {
+    Bind,
+    Canonical,
+}
+
+impl Args {
+    /// The kind of model that is asked for, by itself, by its space or as the printed form.
+    fn kind(&self) -> Result<ModelKind> {
+        let published = self.paper || self.space == Some(Space::Canonical);
+        let kind = match self.model {
+            Some(Kind::A) => ModelKind::A,
+            Some(Kind::B) => ModelKind::B,
+            Some(Kind::C) => ModelKind::C,
+            Some(Kind::D) => ModelKind::D,
+            None if published => ModelKind::C,
+            None => ModelKind::D,
+        };
+        let refused = match (kind, self.space) {
+            (ModelKind::D, _) if published => {
+                "a model d corrects skinned cloth in the bind pose: leave out --space canonical and --paper, or name --model a, b or c"
+            }
+            (ModelKind::A | ModelKind::B | ModelKind::C, Some(Space::Bind)) => {
+                "models a, b and c are learned in the canonical space"
+            }
+            _ => return Ok(kind),
+        };
+        Err(BadRequest(refused.into()).into())
+    }
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Kind {
     A,
@@ -89,6 +124,7 @@ pub fn run(args: &Args) -> Result<()> {
         Some(out) if args.advise.is_empty() => out,
         _ => return advise::run(&args.takes, &args.advise, &args.body, args.json),
     };
+    let kind = args.kind()?;
     args.overwrite.check(out, output::named([args.body.as_str()], &args.takes))?;
     let body = resolve::body(&args.body, None)?;
     let files = take_files(&args.takes)?;
@@ -96,12 +132,7 @@ pub fn run(args: &Args) -> Result<()> {
         if args.untrue { (TakeFiles(files), Vec::new()) } else { only_true(files)? };
     let takes = TakeFiles(vec![files; usize::from(args.repeat)].concat());
     let settings = Settings::default().with(|s| {
-        s.kind = match args.model {
-            Kind::A => ModelKind::A,
-            Kind::B => ModelKind::B,
-            Kind::C => ModelKind::C,
-            Kind::D => ModelKind::D,
-        };
+        s.kind = kind;
         s.order = usize::from(args.order);
         s.cloth_dims = usize::from(args.cloth_dims);
         s.body_dims = usize::from(args.body_dims);
@@ -113,7 +144,10 @@ pub fn run(args: &Args) -> Result<()> {
         s.shield_frames = args.shield_frames;
         s.mirror = !args.no_mirror;
     });
-    let training = toile_learn::train(&body, &takes, &settings).map_err(bad_takes)?;
+    let bar = progress::bar(100, "learning");
+    let watch = |done: f64| bar.set_position((100.0 * done) as u64);
+    let training = toile_learn::train_watched(&body, &takes, &settings, &watch).map_err(bad_takes)?;
+    bar.finish_and_clear();
     training.model.write(out)?;
     for remark in &training.remarks {
         eprintln!("{remark}");
@@ -241,7 +275,7 @@ fn text(out: &Path, t: &Training) -> String {
     }
     if let Some(c) = &t.correction {
         text.push_str(&format!(
-            "  told of {}\n  clips left out of the fit: {:.2} of skinning ({:.2} to {:.2} over three seeds)",
+            "  told of {}\n  clips left out of the fit: {:.2} of skinning ({:.2} to {:.2} over seeds)",
             c.joints.join(", "),
             c.left_out,
             c.spread[0],

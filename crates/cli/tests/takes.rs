@@ -214,6 +214,36 @@ fn untrue_takes_wrong_bodies_and_known_clips_are_not_used() {
 }
 
 #[test]
+fn advice_says_what_a_walk_lacks_for_a_bow_and_what_would_add_it() {
+    let out = toile(&["train", "walk", "--advise", "lean-forward", "--json"]);
+    assert!(out.status.success(), "{}", text(&out.stderr));
+    let value: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert!(value["known"].as_f64().unwrap() < 0.9, "{value}");
+    assert!(value["training"]["seconds"].as_f64().unwrap() > 3.0, "{value}");
+    let parts = value["parts"].as_array().unwrap();
+    let trunk = parts.iter().find(|p| p["part"] == "trunk" && p["aspect"] == "poses").unwrap();
+    assert!(
+        trunk["lacking"].as_f64().unwrap() > 0.4 && trunk["farthest"].as_f64().unwrap() > 40.0,
+        "{trunk}"
+    );
+    assert!(value["add"][0]["clip"].as_str().unwrap().contains("bow"), "{}", value["add"]);
+    // What was seen lacks nothing.
+    let same = toile(&["train", "walk", "--advise", "walk", "--json"]);
+    let value: serde_json::Value = serde_json::from_slice(&same.stdout).unwrap();
+    assert_eq!(value["known"], 1.0, "{value}");
+    refused(&["train", "walk", "--advise", "no-such-motion"], &["no-such-motion"]);
+}
+
+#[test]
+fn a_space_and_a_model_that_do_not_go_together_are_refused() {
+    let out = ["--out", "nowhere.toile"];
+    let ask = |more: &[&str], say: &str| refused(&[&["train", "takes"], more, &out].concat(), &[say]);
+    ask(&["--space", "canonical", "--model", "d"], "bind pose");
+    ask(&["--paper", "--model", "d"], "bind pose");
+    ask(&["--space", "bind", "--model", "c"], "canonical");
+}
+
+#[test]
 fn a_take_or_page_of_somebody_else_is_not_overwritten() {
     let dir = folder("foreign");
     let at = |name: &str| dir.join(name).to_string_lossy().into_owned();

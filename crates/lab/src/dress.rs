@@ -10,7 +10,7 @@ use toile_simulate::Settings;
 use toile_simulate::{DrapeSettings, Result, StepReport, World, drape, ramp};
 
 /// Figures on penetration leave out this much around places where the body intersects itself, m.
-pub const AROUND_FAULTS: f64 = 0.05;
+pub const AROUND_FAULTS: f64 = toile_assets::NEAR_CROSSING_M as f64;
 const FPS: f64 = 30.0;
 
 /// Scenes and the motions they play.

@@ -38,7 +38,7 @@ pub struct Run {
 /// Principal strain beyond which a run has failed.
 pub const MOST_STRAIN: f64 = 0.10;
 /// Depth beyond which a vertex counts as inside, m.
-pub const MOST_DEPTH: f64 = 1e-3;
+pub const MOST_DEPTH: f64 = toile_assets::INSIDE_M as f64;
 
 impl Run {
     /// What is wrong with it, apart from its time.

@@ -13,47 +13,27 @@
 //! # Ok::<(), toile_assets::Error>(())
 //! ```
 
-mod assemble;
-mod baseline;
-mod body_space;
-mod bound;
-mod certify;
-mod cloth_space;
-mod correction;
-pub mod coverage;
-mod evaluate;
-mod fit;
-mod hidden;
-mod histogram;
-mod limbs;
-mod liveliness;
-mod mirror;
-mod refine;
-mod response;
-mod rollout;
-mod sequence;
-mod sequences;
+mod certificate;
+mod inputs;
+mod models;
+mod score;
 mod settings;
-mod settling;
-mod shield;
-mod source;
-mod spectrum;
-mod train;
-mod twins;
-mod worst;
+mod spaces;
+mod takes;
 
 #[cfg(test)]
 #[path = "../../run/tests/synthetic/mod.rs"]
 mod synthetic;
 
-pub use baseline::{Baselines, baselines};
-pub use correction::{CorrectionReport, GateFit};
-pub use evaluate::{ClipScore, Evaluation, SettlingSummary, evaluate};
-pub use hidden::hidden_triangles;
+pub use certificate::worst::{WorstCase, worst_case};
+pub use models::correction::{CorrectionReport, GateFit};
+pub use models::hidden::hidden_triangles;
+pub use models::train::{Lowered, Prepared, Training, Tried, train, train_watched};
+pub use score::baseline::{Baselines, baselines};
+pub use score::evaluate::{ClipScore, Evaluation, SettlingSummary, evaluate};
+pub use score::settling::Settling;
+pub use score::spectrum::{Spectrum, spectrum};
+pub use score::twins::{Twins, twins};
 pub use settings::{Error, Settings};
-pub use settling::Settling;
-pub use source::{LeftOut, TakeFiles, TakeSource};
-pub use spectrum::{Spectrum, spectrum};
-pub use train::{Lowered, Prepared, Training, Tried, train};
-pub use twins::{Twins, twins};
-pub use worst::{WorstCase, worst_case};
+pub use takes::coverage;
+pub use takes::source::{LeftOut, TakeFiles, TakeSource};

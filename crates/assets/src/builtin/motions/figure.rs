@@ -36,6 +36,10 @@ pub(super) struct Extra {
     /// Of the left arm and of the right one, on top of both.
     pub arm_forward: [Vec<f64>; 2],
     pub arm_out: [Vec<f64>; 2],
+    pub elbow: [Vec<f64>; 2],
+    /// Upper arm and forearm turned inward about themselves, left and right.
+    pub arm_turn: [Vec<f64>; 2],
+    pub forearm_turn: [Vec<f64>; 2],
     /// Toes of a standing foot up (negative: its heel), left and right.
     pub heels: [Vec<f64>; 2],
     /// Legs that are held from the hip, left and right.
@@ -83,6 +87,9 @@ impl Extra {
             elbows: zero(),
             arm_forward: [zero(), zero()],
             arm_out: [zero(), zero()],
+            elbow: [zero(), zero()],
+            arm_turn: [zero(), zero()],
+            forearm_turn: [zero(), zero()],
             heels: [zero(), zero()],
             legs: [leg(), leg()],
         }
@@ -347,7 +354,7 @@ impl<'a> Figure<'a> {
             below = here;
         }
 
-        for (k, [shoulder, elbow, _wrist]) in self.arms.into_iter().enumerate() {
+        for (k, [shoulder, elbow, wrist]) in self.arms.into_iter().enumerate() {
             let side = self.legs[k].side;
             let swing = wave(phase) * -side;
             let extra = &plan.extra;
@@ -359,10 +366,19 @@ impl<'a> Figure<'a> {
                 shoulder,
                 DQuat::from_rotation_x(-flex)
                     * DQuat::from_rotation_z(side * (out - hang))
-                    * DQuat::from_axis_angle(upper, -side * 0.2),
+                    * DQuat::from_axis_angle(upper, -side * (0.2 + extra.arm_turn[k][i])),
             );
-            let bend = s.elbow + s.elbow_swing * swing + extra.elbows[i];
-            set(elbow, DQuat::from_axis_angle(upper.cross(DVec3::Z).normalize(), bend));
+            let bend = s.elbow + s.elbow_swing * swing + extra.elbows[i] + extra.elbow[k][i];
+            let fore = self.skeleton.joints[wrist].rest.translation.as_dvec3().normalize();
+            // The forearm keeps to the plane of the swing: as captured arms are carried over, it follows a quarter of what the
+            // upper arm turns.
+            let hinge =
+                DQuat::from_axis_angle(upper, 0.75 * side * extra.arm_turn[k][i]) * upper.cross(DVec3::Z);
+            set(
+                elbow,
+                DQuat::from_axis_angle(hinge.normalize(), bend)
+                    * DQuat::from_axis_angle(fore, -side * extra.forearm_turn[k][i]),
+            );
         }
 
         let translation = place.as_vec3();

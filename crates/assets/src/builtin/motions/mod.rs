@@ -81,8 +81,7 @@ pub fn motion(name: &str, skeleton: &Skeleton) -> Result<Motion> {
 /// The plan of a motion, or of a clip to learn from, by name.
 fn named(figure: &Figure, name: &str) -> Result<Plan> {
     if let Some(("training", clip)) = name.split_once('/') {
-        let found = training::clips().find(|(name, _)| *name == clip);
-        return found.map(|(_, plan)| plan(figure)).ok_or_else(|| unknown("motion", name));
+        return training::plan(figure, clip).ok_or_else(|| unknown("motion", name));
     }
     let (family, value) = match name.split_once(':') {
         Some((family, value)) => (family, Some(value)),

@@ -1,0 +1,370 @@
+//! Inputs, filters, centres and ridge of a model D, chosen by cross-validation over clips.
+
+use super::fit::{Block, Readout, Sums};
+use super::gate::{self, GateFit, LeftOut};
+use super::motions::Motions;
+use crate::Error;
+use crate::inputs::features::{distances_sq, features, held, hold};
+use crate::inputs::standard::Inputs;
+use faer::{Mat, Side};
+use toile_assets::Correction;
+use toile_geometry::Random;
+
+/// Combinations of inputs that are filtered.
+const DRIVES: usize = 40;
+const CHEAP_DRIVES: usize = 24;
+/// How many times more than what is linear nearness to a pose may be held back: the fewer clips, the more.
+const NEAR_HELD_BACK: [f64; 3] = [11.0, 3.0, 1.0];
+/// How much velocities, in metres a frame, count beside places.
+const RATES_WEIGH: f64 = 10.0;
+const RIDGES: [f64; 6] = [0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
+const FOLDS: usize = 5;
+
+/// All that was chosen.
+pub(crate) struct Chosen {
+    pub inputs: Inputs,
+    pub correction: Correction,
+    pub order_zero: Readout,
+    pub ridge: f64,
+    pub left_out: f64,
+    pub spread: [f64; 2],
+    pub gate: Option<GateFit>,
+    pub frames: usize,
+}
+
+/// What there is to choose from.
+pub(crate) struct Choosing<'a> {
+    pub motions: &'a Motions,
+    pub fps: f64,
+    /// Joints of the motions' bones.
+    pub joints: &'a [usize],
+    pub cheap: bool,
+    /// Told what share is done.
+    pub watch: &'a dyn Fn(f64),
+}
+
+/// Sums by fold, and the best ridge for them.
+struct Tried {
+    sums: Vec<Sums>,
+    ridge: f64,
+    near: f64,
+    left_out: f64,
+}
+
+impl Choosing<'_> {
+    pub fn run(&self, sets: &[Vec<usize>]) -> Result<Chosen, Error> {
+        let seeds: &[u64] = if self.cheap { &[] } else { &[2, 3] };
+        // Inputs by what is linear in them.
+        let mut best: Option<(Inputs, Correction, Tried)> = None;
+        for set in sets {
+            let inputs = Inputs::new(self.motions, self.joints, set);
+            let c = inputs.scaled(self.motions, self.fps);
+            let tried = self.try_features(&inputs, &c, |_, held| held.clone())?;
+            if best.as_ref().is_none_or(|(_, _, b)| tried.left_out < b.left_out) {
+                best = Some((inputs, c, tried));
+            }
+        }
+        let Some((inputs, mut c, _)) = best else {
+            return Err(Error::Empty("the body has no joints that the garment hangs on".into()));
+        };
+        c.drive = self.drives(&inputs, &c);
+        // Filters.
+        let swing = |hz: f64, keep: f64| {
+            let angle = std::f64::consts::TAU * hz / self.fps;
+            [(keep * angle.cos()) as f32, (keep * angle.sin()) as f32]
+        };
+        let mut banks: Vec<Vec<[f32; 2]>> =
+            vec![vec![[0.8, 0.0]], vec![[0.85, 0.0], swing(0.9, 0.94), swing(1.5, 0.92)]];
+        if !self.cheap {
+            banks.push(vec![[0.7, 0.0], [0.92, 0.0], swing(0.8, 0.95), swing(1.2, 0.95), swing(1.8, 0.94)]);
+        }
+        let trials = (banks.len() + seeds.len()) as f64;
+        let mut chosen: Option<(Correction, Tried)> = None;
+        let centred = |poles: Vec<[f32; 2]>, seed: u64| {
+            let mut c = Correction { poles, ..c.clone() };
+            if c.poles.is_empty() {
+                c.drive.clear();
+            }
+            self.centres(&inputs, &mut c, seed);
+            c
+        };
+        for (k, poles) in banks.into_iter().enumerate() {
+            (self.watch)((k as f64 + 0.3) / (trials + 0.3));
+            let c = centred(poles, 1);
+            let tried = self.try_features(&inputs, &c, features)?;
+            if chosen.as_ref().is_none_or(|(_, b)| tried.left_out < b.left_out) {
+                chosen = Some((c, tried));
+            }
+        }
+        let Some((mut c, mut tried)) = chosen else { return Err(Error::Empty("no filters".into())) };
+        let mut spread = [tried.left_out; 2];
+        for (k, &seed) in seeds.iter().enumerate() {
+            (self.watch)((trials - (seeds.len() - k) as f64) / trials);
+            let other = centred(c.poles.clone(), seed);
+            let again = self.try_features(&inputs, &other, features)?;
+            spread = [spread[0].min(again.left_out), spread[1].max(again.left_out)];
+            if again.left_out < tried.left_out {
+                (c, tried) = (other, again);
+            }
+        }
+        let blocks = blocks(&c, tried.near);
+        let mut sums = tried.sums[0].clone();
+        tried.sums[1..].iter().for_each(|s| sums.merge(s));
+        let mut readout = sums.fit(tried.ridge, &blocks)?;
+        let gate = self.left_out(&inputs, &c, &tried, &mut readout)?;
+        c.gate_sq = gate.map_or([1.0, 4.0], |g| g.gate_sq.map(|v| v as f32));
+        let d = readout.bias.len();
+        c.readout = (0..d)
+            .flat_map(|r| (0..readout.weights.ncols()).map(move |k| (r, k)))
+            .map(|(r, k)| readout.weights[(r, k)] as f32)
+            .collect();
+        c.bias = readout.bias.iter().map(|v| *v as f32).collect();
+        let order_zero = self.order_zero(&inputs)?;
+        Ok(Chosen {
+            frames: sums.frames as usize,
+            ridge: tried.ridge,
+            left_out: tried.left_out,
+            inputs,
+            correction: c,
+            order_zero,
+            spread,
+            gate,
+        })
+    }
+
+    /// The directions in which held inputs vary most.
+    fn drives(&self, inputs: &Inputs, c: &Correction) -> Vec<f32> {
+        let u = c.held();
+        let mut sums = Sums::new(u, 1);
+        for motion in &self.motions.all {
+            let held = held(c, &inputs.of(motion), &motion.roots, self.fps);
+            sums.add(&held, &Mat::zeros(1, held.ncols()));
+        }
+        let covariance = sums.covariance();
+        let Ok(eigen) = covariance.self_adjoint_eigen(Side::Lower) else { return Vec::new() };
+        let axes = eigen.U();
+        let count = if self.cheap { CHEAP_DRIVES } else { DRIVES }.min(u);
+        (0..count)
+            .flat_map(|r| (0..u).map(move |k| (r, k)))
+            .map(|(r, k)| axes[(k, u - 1 - r)] as f32)
+            .collect()
+    }
+
+    /// Poses that nearness is measured to: half of them at random, the others each as far as possible from all before.
+    fn centres(&self, inputs: &Inputs, c: &mut Correction, seed: u64) {
+        let m = inputs.len();
+        let total: usize = self.motions.all.iter().map(|s| s.bones.ncols() - s.lead).sum();
+        let count = if self.cheap { 48 } else { (total / 16).clamp(48, 512) }.min(total);
+        let stride = total.div_ceil(20_000).max(1);
+        let mut poses: Vec<Vec<f64>> = Vec::new();
+        let mut next = 0;
+        for motion in &self.motions.all {
+            let x = inputs.of(motion);
+            let mut f = motion.lead + next;
+            while f < x.ncols() {
+                poses.push((0..m).map(|k| hold(x[(k, f)])).collect());
+                f += stride;
+            }
+            next = f - x.ncols();
+        }
+        let mut random = Random::new(seed);
+        let mut chosen: Vec<usize> = (0..count.div_ceil(2)).map(|_| random.below(poses.len())).collect();
+        let apart = |a: usize, b: usize| -> f64 {
+            poses[a].iter().zip(&poses[b]).map(|(a, b)| (a - b).powi(2)).sum()
+        };
+        let mut nearest: Vec<f64> = (0..poses.len())
+            .map(|i| chosen.iter().map(|&k| apart(i, k)).fold(f64::INFINITY, f64::min))
+            .collect();
+        while chosen.len() < count {
+            let far = (0..poses.len()).max_by(|a, b| nearest[*a].total_cmp(&nearest[*b])).unwrap_or(0);
+            chosen.push(far);
+            for i in 0..poses.len() {
+                nearest[i] = nearest[i].min(apart(i, far));
+            }
+        }
+        let mut between: Vec<f64> =
+            (0..400).map(|_| apart(random.below(poses.len()), chosen[random.below(chosen.len())])).collect();
+        between.sort_by(f64::total_cmp);
+        c.width_sq = between[between.len() / 2].max(1e-3) as f32;
+        c.centres = chosen.iter().flat_map(|&i| poses[i].iter().map(|v| *v as f32)).collect();
+    }
+
+    fn folds(&self) -> usize {
+        if self.motions.clips < 3 { 1 } else { FOLDS.min(self.motions.clips) }
+    }
+
+    /// Sums of every fold, and the ridge that is best on clips left out.
+    fn try_features(
+        &self,
+        inputs: &Inputs,
+        c: &Correction,
+        of: impl Fn(&Correction, &Mat<f64>) -> Mat<f64>,
+    ) -> Result<Tried, Error> {
+        let d = self.motions.space.basis.ncols();
+        let mut sums: Vec<Sums> = Vec::new();
+        // A mirrored clip would only say the same again, so originals alone are scored.
+        let mut scored: Vec<Sums> = Vec::new();
+        for motion in &self.motions.all {
+            let features = of(c, &held(c, &inputs.of(motion), &motion.roots, self.fps));
+            let features = features.subcols(motion.lead, features.ncols() - motion.lead).to_owned();
+            while sums.len() < self.folds() {
+                sums.push(Sums::new(features.nrows(), d));
+                scored.push(Sums::new(features.nrows(), d));
+            }
+            let fold = motion.clip % self.folds();
+            sums[fold].add(&features, &motion.y);
+            sums[fold].add_rates(&features, &motion.y, RATES_WEIGH);
+            if !motion.mirrored {
+                scored[fold].add(&features, &motion.y);
+            }
+        }
+        if sums.len() == 1 {
+            return Ok(Tried { sums, ridge: 0.03, near: NEAR_HELD_BACK[0], left_out: f64::NAN });
+        }
+        let only_linear = sums[0].features() == c.held();
+        let rest: Vec<Sums> = (0..sums.len()).map(|fold| others(&sums, fold)).collect();
+        let left_out = |ridge: f64, near: f64| -> Result<f64, Error> {
+            let blocks = if only_linear { linear(c) } else { blocks(c, near) };
+            let (mut error, mut size) = (0.0, 0.0);
+            for (rest, scored) in rest.iter().zip(&scored) {
+                let (e, s) = scored.error(&rest.fit(ridge, &blocks)?);
+                (error, size) = (error + e * scored.frames, size + s * scored.frames);
+            }
+            Ok((error / size.max(1e-30)).sqrt())
+        };
+        // A weaker hold on nearness is worth a try only at the ridge that is best, or beside it.
+        let mut best = (f64::INFINITY, 0, NEAR_HELD_BACK[0]);
+        for (k, ridge) in RIDGES.into_iter().enumerate() {
+            let found = left_out(ridge, best.2)?;
+            if found < best.0 {
+                best = (found, k, best.2);
+            }
+        }
+        for near in NEAR_HELD_BACK.into_iter().skip(if only_linear { NEAR_HELD_BACK.len() } else { 1 }) {
+            for k in best.1..(best.1 + 2).min(RIDGES.len()) {
+                let found = left_out(RIDGES[k], near)?;
+                if found < best.0 {
+                    best = (found, k, near);
+                }
+            }
+        }
+        Ok(Tried { sums, ridge: RIDGES[best.1], near: best.2, left_out: best.0 })
+    }
+
+    /// Predicts every clip without having seen it: shrinks the readout's directions by what that shows and fits the gate.
+    fn left_out(
+        &self,
+        inputs: &Inputs,
+        c: &Correction,
+        tried: &Tried,
+        readout: &mut Readout,
+    ) -> Result<Option<GateFit>, Error> {
+        let (d, m) = (readout.bias.len(), inputs.len());
+        if tried.sums.len() == 1 {
+            return Ok(None);
+        }
+        let blocks = blocks(c, tried.near);
+        let fits = (0..tried.sums.len())
+            .map(|fold| others(&tried.sums, fold).fit(tried.ridge, &blocks))
+            .collect::<Result<Vec<_>, _>>()?;
+        let centres = Mat::from_fn(c.centre_count(), m, |r, k| f64::from(c.centres[r * m + k]));
+        let (mut guessed, mut right) = (vec![0.0; d], vec![0.0; d]);
+        let mut clips = Vec::new();
+        for motion in self.motions.all.iter().filter(|motion| !motion.mirrored) {
+            let all = held(c, &inputs.of(motion), &motion.roots, self.fps);
+            let features = features(c, &all);
+            let guess = fits[motion.clip % fits.len()].apply(&features);
+            let distances = distances_sq(&centres, &all);
+            for f in 0..motion.y.ncols() {
+                for k in 0..d {
+                    let (g, y) = (guess[(k, f + motion.lead)], motion.y[(k, f)]);
+                    (guessed[k], right[k]) = (guessed[k] + g * g, right[k] + g * y);
+                }
+            }
+            clips.push((motion, guess, distances));
+        }
+        let keep: Vec<f64> =
+            right.iter().zip(&guessed).map(|(r, g)| (r / g.max(1e-30)).clamp(0.0, 1.0)).collect();
+        for (k, keep) in keep.iter().enumerate() {
+            readout.bias[k] *= keep;
+            (0..readout.weights.ncols()).for_each(|j| readout.weights[(k, j)] *= keep);
+        }
+        let own: Vec<Option<usize>> = self.owners(inputs, &centres);
+        let clips: Vec<LeftOut> = clips
+            .into_iter()
+            .map(|(motion, guess, distances)| {
+                let frames = 0..motion.y.ncols();
+                let nearest = |f: usize| {
+                    let others = (0..own.len()).filter(|&r| own[r] != Some(motion.clip));
+                    others.map(|r| distances[(r, f + motion.lead)]).fold(f64::INFINITY, f64::min)
+                };
+                let parts = |f: usize| {
+                    let mut parts = [0.0; 4];
+                    for k in 0..d {
+                        let (g, y) = (keep[k] * guess[(k, f + motion.lead)], motion.y[(k, f)]);
+                        parts[1] += y * y;
+                        parts[2] += g * y;
+                        parts[3] += g * g;
+                    }
+                    parts[0] = (motion.apart_sq[f] - parts[1]).max(0.0);
+                    parts
+                };
+                LeftOut {
+                    distance_sq: frames.clone().map(nearest).collect(),
+                    parts: frames.map(parts).collect(),
+                }
+            })
+            .collect();
+        Ok(gate::fit(&clips))
+    }
+
+    /// The clip that each centre is a frame of.
+    fn owners(&self, inputs: &Inputs, centres: &Mat<f64>) -> Vec<Option<usize>> {
+        let mut own = vec![(f64::INFINITY, None); centres.nrows()];
+        for motion in &self.motions.all {
+            let x = inputs.of(motion);
+            let held = Mat::from_fn(x.nrows(), x.ncols(), |r, f| hold(x[(r, f)]));
+            let distances = distances_sq(centres, &held);
+            for f in motion.lead..distances.ncols() {
+                for r in 0..own.len() {
+                    if distances[(r, f)] < own[r].0 {
+                        own[r] = (distances[(r, f)], Some(motion.clip));
+                    }
+                }
+            }
+        }
+        own.into_iter().map(|o| o.1).collect()
+    }
+
+    /// What the pose alone tells, for comparison.
+    fn order_zero(&self, inputs: &Inputs) -> Result<Readout, Error> {
+        let m = inputs.len();
+        let mut sums = Sums::new(m, self.motions.space.basis.ncols());
+        for motion in &self.motions.all {
+            let x = inputs.of(motion);
+            sums.add(&x.subcols(motion.lead, x.ncols() - motion.lead).to_owned(), &motion.y);
+        }
+        sums.fit(0.03, &[Block { range: 0..m, held_back: 1.0 }])
+    }
+}
+
+fn others(sums: &[Sums], fold: usize) -> Sums {
+    let mut rest = (0..sums.len()).filter(|k| *k != fold);
+    let mut all = sums[rest.next().unwrap_or(0)].clone();
+    rest.for_each(|k| all.merge(&sums[k]));
+    all
+}
+
+fn linear(c: &Correction) -> Vec<Block> {
+    let m = c.rate_scale.len();
+    let block = |range| Block { range, held_back: 1.0 };
+    vec![block(0..m), block(m..2 * m), block(2 * m..c.held())]
+}
+
+fn blocks(c: &Correction, near: f64) -> Vec<Block> {
+    let filtered = c.held() + c.filtered();
+    let mut blocks = linear(c);
+    blocks.push(Block { range: c.held()..filtered, held_back: 1.0 });
+    blocks.push(Block { range: filtered..c.features(), held_back: near });
+    blocks
+}
