@@ -3,6 +3,7 @@
 use crate::contact::cloth::{Broad, Tangles};
 use crate::contact::collider::Collider;
 use crate::contact::memory::Memory;
+use crate::step::Budget;
 use glam::DVec3;
 
 /// What a contact point remembers: the elastic part of its friction and how it was pressed.
@@ -34,9 +35,8 @@ pub struct State {
     pub v_before: Vec<DVec3>,
     /// Length of the last step, s; 0 before the first.
     pub step_before_secs: f64,
-    /// How often a step may still be cut for how it looks; grows with time, so that cloth that cannot look better (a sleeve
-    /// squeezed in an armpit) does not cost many times as much.
-    pub patience: f64,
+    /// How often a step may still be halved for how it looks.
+    pub retry_budget: Budget,
     /// Time since the start, s.
     pub secs: f64,
     /// Vertices that touched something in the last step.
@@ -55,17 +55,7 @@ pub struct State {
     pub(crate) broad: Broad,
 }
 
-/// The most that patience grows to, in cuts.
-const PATIENCE: f64 = 8.0;
-/// Cuts that a second allows.
-const PATIENCE_A_SECOND: f64 = 9.0;
-
 impl State {
-    /// Patience comes back in `secs`.
-    pub(crate) fn rest(&mut self, secs: f64) {
-        self.patience = (self.patience + PATIENCE_A_SECOND * secs).min(PATIENCE);
-    }
-
     /// At rest at `x`.
     pub fn at_rest(x: Vec<DVec3>, samples: usize, hinges: usize) -> Self {
         let n = x.len();
@@ -74,7 +64,7 @@ impl State {
             x_before: x.clone(),
             v_before: vec![DVec3::ZERO; n],
             step_before_secs: 0.0,
-            patience: PATIENCE,
+            retry_budget: Budget::default(),
             secs: 0.0,
             touching: vec![false; n],
             grips: vec![Grip::default(); samples],

@@ -2,6 +2,7 @@
 
 use super::Workspace;
 use super::failure::{Cause, Failure};
+use super::retry::{BEARS, INSIDE_M};
 use crate::contact::constraint::Contact;
 use crate::energy::membrane;
 use crate::scene::Scene;
@@ -32,16 +33,6 @@ pub(super) fn spoiled(scene: &Scene, settings: &Settings, ws: &Workspace) -> Res
     }
     Ok(())
 }
-
-/// Shorter steps, s, are not cut again for how they look.
-pub(super) const FOR_LOOKS_SECS: f64 = 1.0 / 300.0;
-/// Principal strain that a step may leave, in limits.
-const BEARS: f64 = 2.8;
-/// Depth in a body that a step may leave, m.
-const INSIDE_M: f64 = 8e-4;
-
-/// Shorter steps, s, are not cut again because cloth would pass through cloth.
-pub(super) const LAST_CHANCE_SECS: f64 = 1.0 / 1200.0;
 
 #[cfg(test)]
 mod tests {

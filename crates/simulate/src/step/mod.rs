@@ -11,10 +11,12 @@ mod failure;
 mod line_search;
 mod newton;
 mod predict;
+mod retry;
 mod self_collision;
 
 pub use failure::{Cause, Failure};
 pub use predict::coefficients;
+pub use retry::Budget;
 
 use crate::contact::body::BodySurface;
 use crate::contact::cloth::ClothContact;
@@ -114,7 +116,7 @@ pub struct Obstacles<'a> {
     pub air: Air<'a>,
 }
 
-/// Advances `state` by `h` seconds, or leaves it as it was but for its memory of contacts and its patience.
+/// Advances `state` by `h` seconds, or leaves it as it was but for its memory of contacts and its retry budget.
 pub fn substep(
     scene: &Scene,
     obstacles: &Obstacles<'_>,
@@ -156,14 +158,16 @@ fn attempt(
     ws.contacts.extend_from_slice(&ws.surfaces.contacts[ws.surfaces.contacts.len() - found..]);
 
     if settings.self_contact {
-        let kept = self_collision::keep_apart(scene, state, ws, near, h < accept::LAST_CHANCE_SECS);
-        state.patience -= if kept.as_ref().is_err_and(|f| f.cause == Cause::PressedIn) { 1.0 } else { 0.0 };
+        let kept = self_collision::keep_apart(scene, state, ws, near, h < retry::LAST_CHANCE_SECS);
+        if kept.as_ref().is_err_and(|f| f.cause == Cause::PressedIn) {
+            state.retry_budget.spend();
+        }
         report.held_back = kept?;
     }
-    if state.patience >= 1.0 && h > accept::FOR_LOOKS_SECS {
-        accept::spoiled(scene, settings, ws).inspect_err(|_| state.patience -= 1.0)?;
+    if state.retry_budget.allows() && h > retry::FOR_LOOKS_SECS {
+        accept::spoiled(scene, settings, ws).inspect_err(|_| state.retry_budget.spend())?;
     }
-    state.rest(h);
+    state.retry_budget.recover(h);
     commit::take(scene, h, state, ws, &mut report);
     Ok(report)
 }

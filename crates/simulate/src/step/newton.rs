@@ -230,8 +230,8 @@ fn mean_move(scene: &Scene, moves: &[DVec3], most: f64) -> f64 {
 /// How many times the tolerance a vertex counts for at most. The few that chatter between two contacts (one in six hundred)
 /// do not hold up the rest; where more do, squeezed between limbs that leave no place for them, it is ever less.
 fn most(iteration: usize) -> f64 {
-    let patience = (PATIENT / iteration.max(1) as f64).min(1.0);
-    25.0 * patience * patience
+    let share = (PATIENT / iteration.max(1) as f64).min(1.0);
+    25.0 * share * share
 }
 
 /// Iterations before chattering vertices count for less.

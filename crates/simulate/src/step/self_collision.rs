@@ -2,6 +2,7 @@
 
 use super::Workspace;
 use super::failure::{Cause, Failure};
+use super::retry::{DEEPER_M, HELD_WITHIN_M, PRESSED_IN_M};
 use crate::contact::constraint;
 use crate::scene::Scene;
 use crate::state::State;
@@ -38,7 +39,7 @@ pub(super) fn keep_apart(
             break;
         }
         if more == 0 {
-            if held > 0 && !last && state.patience >= 1.0 && pressed_in(ws) {
+            if held > 0 && !last && state.retry_budget.allows() && pressed_in(ws) {
                 return Err(Failure { cause: Cause::PressedIn, vertex: 0 });
             }
             return Ok(held);
@@ -62,12 +63,6 @@ fn pressed_in(ws: &Workspace) -> bool {
         depth > PRESSED_IN_M && depth > DEEPER_M + c.depth(c.point(&ws.x_try)) - c.reach
     })
 }
-
-/// Pairs this near are looked for while cloth is held back from cloth, m.
-const HELD_WITHIN_M: f64 = 2e-3;
-/// Deeper than this in a body, m, and deeper by this than the solve left it, is a reason to take smaller steps.
-const PRESSED_IN_M: f64 = 5e-4;
-const DEEPER_M: f64 = 2e-4;
 
 #[cfg(test)]
 mod tests {
