@@ -97,7 +97,7 @@ fn scaled(system: &System, dense: &[Vec<DMat3>]) -> Vec<Vec<f64>> {
 fn entries_are_the_matrix_scaled_to_a_unit_diagonal() {
     let scene = scene();
     let (mut system, dense) = filled(&scene, &mut Random::new(3));
-    system.prepare(&scene.hinges, &vec![false; N]);
+    system.prepare(&scene.hinges, &[false; N]);
     let wanted = scaled(&system, &dense);
     let mut found = vec![vec![0.0; 3 * N]; 3 * N];
     for (r, c, value) in system.entries().unwrap() {
@@ -115,7 +115,7 @@ fn entries_are_the_matrix_scaled_to_a_unit_diagonal() {
 fn the_product_of_the_solver_is_that_of_the_dense_matrix() {
     let scene = scene();
     let (mut system, dense) = filled(&scene, &mut Random::new(4));
-    system.prepare(&scene.hinges, &vec![false; N]);
+    system.prepare(&scene.hinges, &[false; N]);
     let matrix = scaled(&system, &dense);
     let mut random = Random::new(5);
     let p: Vec<Vec3A> = (0..N).map(|_| single(random.vector())).collect();
