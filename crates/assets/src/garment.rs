@@ -1,6 +1,6 @@
 //! A garment: what is drawn, what is simulated, and the flat cloth it was cut from.
 
-use crate::{Error, Mesh, Result};
+use crate::{Error, Mesh, Paint, Result};
 use glam::{Vec2, Vec3};
 
 /// Where the flat rest shape came from.
@@ -92,6 +92,8 @@ pub struct Garment {
     pub seams: Vec<Seam>,
     /// What is held.
     pub pins: Vec<Pin>,
+    /// What is painted.
+    pub paint: Paint,
     /// Name of the fabric it is made of unless told otherwise.
     pub fabric: String,
 }
@@ -145,6 +147,9 @@ impl Garment {
                 return bad(format!("material `{}` names triangle {t} of {drawn}", part.name));
             }
         }
+        if let Err(e) = self.paint.check(vertices) {
+            return bad(e.to_string());
+        }
         let pins = self.pins.iter().map(|p| (&p.name, &p.vertices));
         for (name, list) in pins.chain(self.seams.iter().map(|s| (&s.name, &s.vertices))) {
             if let Some(v) = list.iter().find(|v| **v as usize >= vertices) {
@@ -176,6 +181,7 @@ mod tests {
             panels: vec![Panel { name: "all".into(), first: 0, count: 1 }],
             seams: vec![],
             pins: vec![Pin { name: "top".into(), vertices: vec![2], target: PinTarget::Space }],
+            paint: Paint::default(),
             fabric: "cotton".into(),
         }
     }

@@ -22,8 +22,10 @@ mod fabric;
 mod fingerprint;
 mod garment;
 mod humanoid;
+pub mod layers;
 mod motion;
 mod pace;
+mod paint;
 mod penetration;
 mod provenance;
 mod root;
@@ -53,6 +55,7 @@ pub use garment::{Garment, MaterialPart, Panel, Pin, PinTarget, RestSource, Seam
 pub use humanoid::{Facing, Humanoid, Role};
 pub use motion::{Motion, other_side};
 pub use pace::Pace;
+pub use paint::Paint;
 pub use penetration::{DEEP_M, INSIDE_M, NEAR_CROSSING_M, Penetration, PosedBody};
 pub use provenance::{Conditions, Lineage, Provenance};
 #[cfg(feature = "io")]
@@ -64,6 +67,7 @@ pub use toile_geometry::{
     ClosestPoint, Crossing, Edge, Mesh, RayHit, Topology, TriangleTree, crossings, edges_through,
     self_crossings, vertex_normals,
 };
+pub use toile_model::layers::{Layer, Layers};
 pub use toile_model::{
     ALONG, AROUND, Attachment, Certificate, Correction, HipLine, InputSet, Limb, MAX_LIMBS, Model, ModelKind,
     NEIGHBOURS, RootFrame, RootTracker, Shield, Skin, around,

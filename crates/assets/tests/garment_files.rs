@@ -226,3 +226,41 @@ fn materials_of_the_file_are_kept_and_written_back() {
     assert_eq!(again.materials, garment.materials);
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn painted_attributes_are_read_and_wrong_ones_named() {
+    let folder = std::env::temp_dir().join(format!("toile-paint-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (mesh, paint) = (folder.join("patch.obj"), folder.join("patch.json"));
+    std::fs::write(&mesh, "v 0 1 0\nv 0.1 1 0\nv 0 1.1 0\nv 0.1 1.1 0\nf 1 2 3\nf 2 4 3\n").unwrap();
+    let read = || read_garment(&mesh, RestChoice::Mesh, None);
+    std::fs::write(
+        &paint,
+        r#"{"layers": ["stretch", null, "floating", "loose"], "max_distance_m": [0, 0.1, 0.2, 0.3],
+            "backstop_m": [0.01, 0.01, 0.01, 0.01]}"#,
+    )
+    .unwrap();
+    let garment = read().unwrap().value;
+    let layer = |v: usize| {
+        let at = garment.render.positions[v];
+        let sim = garment.sim.positions.iter().position(|p| *p == at).unwrap();
+        (garment.paint.layer[sim].map(|l| l.name()), garment.paint.max_distance_m[sim])
+    };
+    assert_eq!(
+        [0, 1, 2, 3].map(layer).map(|l| l.0),
+        [Some("stretch"), None, Some("floating"), Some("loose")]
+    );
+    assert_eq!([0, 1, 2, 3].map(layer).map(|l| l.1), [0.0, 0.1, 0.2, 0.3]);
+    assert_eq!(garment.pins.iter().map(|p| p.vertices.len()).collect::<Vec<_>>(), [1], "held by paint");
+    for (text, said) in [
+        (r#"{"layers": ["loose"]}"#, "1 entries for 4 vertices"),
+        (r#"{"layers": ["tight", null, null, null]}"#, "layers[0]"),
+        (r#"{"max_distance_m": [0, 0, 0, -1]}"#, "max_distance_m[3]"),
+        (r#"{"backstop_m": 3}"#, "is not a list"),
+    ] {
+        std::fs::write(&paint, text).unwrap();
+        let fault = read().unwrap_err().to_string();
+        assert!(fault.contains(said) && fault.contains("patch.json"), "{fault}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}

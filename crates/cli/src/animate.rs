@@ -5,7 +5,7 @@ use crate::output::{self, Overwrite};
 use crate::pacing::{self, Pacing};
 use crate::progress;
 use crate::resolve::{self, BadRequest, ending};
-use crate::tiers::{self, Played, PosedMotion, TierName};
+use crate::tiers::{self, Leash, Played, PosedMotion, TierName};
 use anyhow::Result;
 use clap::Parser;
 use glam::Vec3;
@@ -25,10 +25,18 @@ use toile_assets::{Body, Garment, Mesh};
     .abc   Alembic, for Unreal, Houdini, Maya and Blender\n  \
     .usda  USD stage with time samples\n  \
     .obj   one file a frame: name_0001.obj, name_0002.obj, …\n  \
-    .glb   morph targets with their animation; --with-body adds the character\n\nExamples:\n  \
+    .glb   morph targets with their animation; --with-body adds the character\n\n\
+    A garment file cape.obj may have a cape.json beside it that says, by vertex of the file, how it is held and painted, in \
+    every tier:\n  \
+    {\"labels\": {\"neckline\": [0, 1, 2]},        sets of vertices that --pin holds to the body\n   \
+    \"layers\": [\"stretch\", null, \"floating\"],   layer of each vertex, null by distance (tier layered)\n   \
+    \"max_distance_m\": [0, 0.1, 0.5],           how far each may leave its skinned place; 0 holds it\n   \
+    \"backstop_m\": [0.01, 0.01, 0.05]}          how deep each may go below it\n\nExamples:\n  \
     toile animate --garment dress --motion walk --out walk.pc2\n  \
+    toile animate --tier layered --body hero.glb --garment shirt --motion walk --out walk.glb --with-body\n  \
     toile animate --tier stable --model dress.toile --garment dress --motion turn:90 --out turn.usda\n  \
     toile animate --tier full --body hero.glb --garment cape.obj --motion run.bvh --fabric silk --out run.glb --with-body\n  \
+    toile animate --tier layered --garment cape.obj --pin neckline --motion walk --out cape.pc2\n  \
     toile animate --garment skirt --motion walk --seconds 2 --fps 24 --out frames/skirt.obj --json")]
 pub struct Args {
     /// How the garment moves; stable where a model is given, else skin
@@ -67,7 +75,10 @@ pub struct Args {
     /// No more than the first seconds of the motion
     #[arg(long, value_parser = duration)]
     seconds: Option<f64>,
-    /// For the tier skin: start from the garment as it was cut, not as it hangs
+    /// Hold the garment by these sets of its vertices only: `--pin waist`, or `--pin none`; by all of them unless told
+    #[arg(long)]
+    pin: Vec<String>,
+    /// For the tiers skin and layered: start from the garment as it was cut, not as it hangs
     #[arg(long)]
     no_drape: bool,
     /// Put the character and its motion into the GLB, too
@@ -112,7 +123,7 @@ pub fn run(args: &Args) -> Result<()> {
     let shot = PosedMotion::new(&args.motion, args.clip.as_deref(), &body, &pacing, args.fps, args.seconds)?;
     let (played, files) = match tier {
         TierName::Stable => stable(args, &body, &shot)?,
-        TierName::Skin | TierName::Full => cloth(args, tier, &body, &shot)?,
+        TierName::Skin | TierName::Layered | TierName::Full => cloth(args, tier, &body, &shot)?,
     };
     if played.clamped_frames > 0 {
         eprintln!(
@@ -173,31 +184,52 @@ fn stable(args: &Args, body: &Body, shot: &PosedMotion) -> Result<(Played, Vec<P
         Mesh { positions: model.cloth_mean.clone(), triangles: model.triangles.clone(), uvs: Vec::new() };
     let drawn = garment.as_ref().map_or(Drawn { mesh: &mesh, sim_from_render: None }, Drawn::garment);
     let mut cache = Cache::new(args, drawn, shot)?;
-    let played = tiers::play_stable(&model, body, shot, &mut |p| cache.push(p))?;
+    let leash = match &garment {
+        Some(garment) => Leash::new(body, garment, &garment.sim.positions)?,
+        None => Leash::default(),
+    };
+    let mut bones = shot.bones.iter();
+    let played = tiers::play_stable(&model, body, shot, &mut |p| match bones.next() {
+        Some(bones) => cache.push(&leash.kept(bones, p)),
+        None => cache.push(p),
+    })?;
     Ok((played, cache.finish(body)?))
 }
 
-/// A garment that is skinned or simulated.
+/// A garment that is skinned, in layers or simulated.
 fn cloth(args: &Args, tier: TierName, body: &Body, shot: &PosedMotion) -> Result<(Played, Vec<PathBuf>)> {
     let name = args.garment.as_deref().unwrap_or("dress");
-    let garment = if tier == TierName::Full || !args.no_drape {
+    let mut garment = if tier == TierName::Full || !args.no_drape {
         resolve::worn(name, body, args.rest.into())?
     } else {
         resolve::garment(name, body, args.rest.into(), None)?
     };
+    resolve::held_by(&mut garment, &args.pin)?;
     let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
     let mut cache = Cache::new(args, Drawn::garment(&garment), shot)?;
     let played = if tier == TierName::Full {
         let take = tiers::simulate(body, &garment, &fabric, shot)?;
-        (0..take.len()).try_for_each(|f| cache.push(take.frame(f)))?;
+        let leash = Leash::new(body, &garment, &take.draped)?;
+        (0..take.len()).try_for_each(|f| cache.push(&leash.kept(&shot.bones[f], take.frame(f))))?;
         tiers::played_take(&take)
     } else {
         let rest = match args.no_drape {
             true => garment.sim.positions.clone(),
+            false if tier == TierName::Layered => tiers::draped_or_placed(body, &garment, &fabric),
             false => tiers::draped(body, &garment, &fabric)?,
         };
-        let attachment = tiers::attached(body, &garment, &rest)?;
-        tiers::play_skin(&attachment, shot, &mut |p| cache.push(p))?
+        if tier == TierName::Layered {
+            let layers = tiers::layers(body, &garment, &rest, &fabric)?;
+            let leash = Leash::new(body, &garment, &rest)?;
+            let mut bones = shot.bones.iter();
+            tiers::play_layered(&layers, shot, &mut |p| match bones.next() {
+                Some(bones) => cache.push(&leash.kept(bones, p)),
+                None => cache.push(p),
+            })?
+        } else {
+            let attachment = tiers::attached(body, &garment, &rest)?;
+            tiers::play_skin(&attachment, shot, &mut |p| cache.push(p))?
+        }
     };
     Ok((played, cache.finish(body)?))
 }

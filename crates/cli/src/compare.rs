@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 use toile_assets::{Attachment, Body, Garment, Model, Motion, Penetration, PosedBody, Take};
+use toile_run::{Layered, LayeredSettings, Layers};
 use toile_show::{Image, Material, MeshHandle, View, contact_sheet};
 
 /// Compare the tiers on one garment and motion: error against the simulation, cost, memory, penetration
@@ -51,7 +52,7 @@ pub struct Args {
     /// A recorded simulation to compare with, instead of simulating the motion now
     #[arg(long, conflicts_with_all = ["motion", "clip", "seconds", "fps", "trim", "fabric"])]
     take: Option<PathBuf>,
-    /// The learned garment; without it only skin and full are compared
+    /// The learned garment; without it skin, layered and full are compared
     #[arg(long)]
     model: Option<PathBuf>,
     /// A fabric file or a built-in fabric; the garment's own when not given
@@ -219,7 +220,7 @@ fn play(
     shot: &PosedMotion,
     bodies: &[(usize, PosedBody)],
 ) -> Result<Vec<Row>> {
-    let bar = progress::bar(3, "comparing");
+    let bar = progress::bar(4, "comparing");
     let mut rows = Vec::new();
     let vertices = truth.vertices;
     let mut row = |tier, frames: Vec<Vec<Vec3>>, played, lively: (f64, f64), bytes, state_bytes| {
@@ -258,6 +259,18 @@ fn play(
     // A rest position a vertex; joint number and weight an influence. No state: nothing is left of it when the
     // pose is taken away.
     row(TierName::Skin, std::mem::take(&mut frames), played, (0.0, 0.0), 12 * vertices + 6 * influences, 0);
+    let layers = layers_of(body, garment, truth)?;
+    {
+        let mut keep = |p: &[Vec3]| {
+            frames.push(p.to_vec());
+            Ok(())
+        };
+        let played = tiers::play_layered(&layers, shot, &mut keep)?;
+        let state = Layered::new(layers.clone(), LayeredSettings::default()).state_bytes();
+        // What is left when the pose is taken away is measured against a model, and there is none.
+        let lively = (f64::NAN, f64::NAN);
+        row(TierName::Layered, std::mem::take(&mut frames), played, lively, layers.bytes(), state);
+    }
     if let Some(model) = model {
         let mut keep = |p: &[Vec3]| {
             frames.push(p.to_vec());
@@ -276,6 +289,13 @@ fn play(
     row(TierName::Full, frames, tiers::played_take(truth), (1.0, 1.0), bytes, 96 * vertices);
     bar.finish_and_clear();
     Ok(rows)
+}
+
+/// The garment in layers, from the same drape as the simulation.
+fn layers_of(body: &Body, garment: &Garment, truth: &Take) -> Result<Arc<Layers>> {
+    let own = truth.draped.len() == garment.sim.positions.len();
+    let rest = if own { &truth.draped } else { &garment.sim.positions };
+    tiers::layers(body, garment, rest, &resolve::fabric(&garment.fabric)?)
 }
 
 /// Mean, 95th percentile and largest distance to the truth, cm.

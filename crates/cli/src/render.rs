@@ -14,8 +14,8 @@ use clap::{Parser, ValueEnum};
 use glam::{Affine3A, Vec3};
 use indicatif::ProgressBar;
 use std::path::PathBuf;
-use toile_assets::{Attachment, AttachmentSettings, Body, Mesh, Motion, RootTrack, Take, attach};
-use toile_run::{Stable, Tier};
+use toile_assets::{Attachment, AttachmentSettings, Body, Garment, Mesh, Motion, RootTrack, Take, attach};
+use toile_run::{Layer, Layered, LayeredSettings, Stable, Tier};
 use toile_show::{
     Film, FilmFormat, Image, Material, MeshHandle, View, beside, heat_colours, srgb, write_legend,
 };
@@ -31,6 +31,7 @@ use toile_show::{
     toile render --model dress.toile --motion walk-stop --frames 0 --orbit 360 --out learned.webm\n  \
     toile render --model dress.toile --take walk.take --panes simulated,learned,heat --frames 0 --out beside.gif\n  \
     toile render --model dress.toile --take walk.take --panes ghost --wireframe --frames 6 --out ghost.png\n  \
+    toile render --garment shirt --motion walk --panes layered,layers --frames 8 --out layers.png\n  \
     toile render --take walk.take --frames 0 --out frames/%04d.png"
 )]
 pub struct Args {
@@ -112,6 +113,10 @@ pub enum Pane {
     Learned,
     /// The garment as it follows the bones
     Skinned,
+    /// The garment in layers: dressed at once, moving by itself
+    Layered,
+    /// The same, coloured by layer: stretch red, loose green, floating blue
+    Layers,
     /// The learned garment, coloured by its distance from the simulated one
     Heat,
     /// The learned garment with the simulated one as a ghost
@@ -124,6 +129,8 @@ impl Pane {
             Self::Simulated => "simulated",
             Self::Learned => "learned",
             Self::Skinned => "skinned",
+            Self::Layered => "in layers",
+            Self::Layers => "stretch red, loose green, floating blue",
             Self::Heat => "learned, distance to simulated",
             Self::Ghost => "learned, simulated as a ghost",
         }
@@ -216,6 +223,13 @@ struct Worn {
     simulated: Option<Vec<Vec<Vec3>>>,
     learned: Option<Vec<Vec<Vec3>>>,
     skinned: Option<Vec<Vec<Vec3>>>,
+    layered: Option<InLayers>,
+}
+
+/// A garment in layers: its vertices in every frame, and the colour of each one's layer.
+struct InLayers {
+    frames: Vec<Vec<Vec3>>,
+    colours: Vec<Vec3>,
 }
 
 pub fn run(args: &Args) -> Result<()> {
@@ -343,6 +357,7 @@ fn panes(args: &Args, faults: &mut Vec<String>) -> Vec<Pane> {
     for pane in &args.panes {
         let missing = match pane {
             Pane::Simulated if args.take.is_none() => "--take",
+            Pane::Layered | Pane::Layers if args.garment.is_empty() => "--garment",
             Pane::Learned if args.model.is_none() => "--model",
             Pane::Heat | Pane::Ghost if args.model.is_none() => "--model",
             Pane::Heat | Pane::Ghost if args.take.is_none() => "--take",
@@ -460,6 +475,16 @@ impl Artist<'_> {
                 (Pane::Simulated, _, Some(p), _) => looks.push((plain(), p, None)),
                 (Pane::Learned, Some(p), ..) => looks.push((plain(), p, None)),
                 (Pane::Skinned, .., Some(p)) => looks.push((plain(), p, None)),
+                (Pane::Layered | Pane::Layers, ..) => {
+                    let Some(layered) = &worn.layered else { continue };
+                    let colours = (pane == Pane::Layers).then(|| layered.colours.clone());
+                    let mut cloth = plain();
+                    if colours.is_some() {
+                        cloth.material =
+                            Material { flatness: 0.65, hem_m: 0.0, ..Material::cloth(Vec3::ONE) };
+                    }
+                    looks.push((cloth, &layered.frames[f], colours));
+                }
                 (Pane::Heat, Some(p), Some(truth), _) => {
                     let errors_cm: Vec<f32> =
                         p.iter().zip(truth).map(|(a, b)| 100.0 * a.distance(*b)).collect();
@@ -572,6 +597,7 @@ fn clothes(
             simulated,
             learned: Some(learned),
             skinned: attachment.as_ref().map(posed),
+            layered: None,
         });
     } else if let Some(take) = take {
         let attachment = if skinned { Some(draped(take)?) } else { None };
@@ -580,6 +606,7 @@ fn clothes(
             simulated,
             learned: None,
             skinned: attachment.as_ref().map(posed),
+            layered: None,
         });
     }
     for (k, name) in args.garment.iter().enumerate() {
@@ -591,7 +618,36 @@ fn clothes(
             let [r, g, b] = OTHERS[all.len() % OTHERS.len()];
             cloth.material = Material { base: srgb(r, g, b), ..cloth.material };
         }
-        all.push(Worn { cloth, simulated: None, learned: None, skinned: Some(posed(&attachment)) });
+        let layered = match panes.iter().any(|p| matches!(p, Pane::Layered | Pane::Layers)) {
+            true => Some(in_layers(args, body, &garment, shot)?),
+            false => None,
+        };
+        all.push(Worn { cloth, simulated: None, learned: None, skinned: Some(posed(&attachment)), layered });
     }
     Ok((all, hidden))
+}
+
+/// A garment taken apart as it hangs, and played.
+fn in_layers(args: &Args, body: &Body, garment: &Garment, shot: &PosedFrames) -> Result<InLayers> {
+    let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
+    let rest = tiers::draped_or_placed(body, garment, &fabric);
+    let layers = tiers::layers(body, garment, &rest, &fabric)?;
+    let colours = layers.layer.iter().map(|layer| layer_colour(*layer)).collect();
+    let mut tier = Layered::new(layers, LayeredSettings::default());
+    let mut frames = Vec::with_capacity(shot.bones.len());
+    for (f, bones) in shot.bones.iter().enumerate() {
+        tier.step(bones, 1.0 / shot.fps).with_context(|| format!("frame {f}"))?;
+        let mut out = vec![Vec3::ZERO; tier.vertices()];
+        tier.positions(&mut out);
+        frames.push(out);
+    }
+    Ok(InLayers { frames, colours })
+}
+
+fn layer_colour(layer: Layer) -> Vec3 {
+    match layer {
+        Layer::Stretch => srgb(0xc8, 0x3c, 0x32),
+        Layer::Loose => srgb(0x46, 0xa0, 0x4b),
+        Layer::Floating => srgb(0x32, 0x6e, 0xc8),
+    }
 }

@@ -1,6 +1,7 @@
 //! `toile reproduce`: published tables, theirs and ours side by side.
 
 mod cast;
+mod layered;
 mod page;
 mod study;
 
@@ -23,6 +24,7 @@ use toile_simulate::RecordSettings;
 #[command(
     after_help = "Finished simulations are kept: run again to go on where it stopped.\n\nExamples:\n  \
     toile reproduce stable-spaces --quick\n  \
+    toile reproduce layered --report docs/reproduce\n  \
     toile reproduce stable-spaces --motions mocap --out out/stable-spaces --report docs/reproduce\n  \
     toile reproduce stable-spaces --motions mocap --body hero.glb --garment dress.obj --out out/hero"
 )]
@@ -72,6 +74,8 @@ pub struct Args {
 enum Which {
     /// de Aguiar, Sigal, Treuille and Hodgins 2010
     StableSpaces,
+    /// Cordier and Magnenat-Thalmann 2002
+    Layered,
 }
 
 /// How far twins of the test clips are pushed aside at their start, m.
@@ -83,8 +87,10 @@ const GARMENTS: &str = "dress:3410,skirt/silk,skirt/denim,long-skirt,oscar,cape,
 #[allow(clippy::disallowed_methods)] // how long it took is part of the report
 pub fn run(args: &Args) -> Result<()> {
     let begun = Instant::now();
-    let Which::StableSpaces = args.which;
     let report = args.report.clone().unwrap_or_else(|| args.out.clone());
+    if let Which::Layered = args.which {
+        return run_layered(args, &report);
+    }
     let body = resolve::body(&args.body, None)?;
     let cast = Cast::new(args.motions.as_deref(), args.quick)?;
     for (folder, file) in [(&args.out, "model.toile"), (&report, page::FILE)] {
@@ -124,6 +130,21 @@ pub fn run(args: &Args) -> Result<()> {
         println!("{}", page::json(&study, &page));
     } else {
         print!("{}", page::text(&study));
+        println!("report: {}", page.display());
+    }
+    Ok(())
+}
+
+/// Times of the layers; nothing is simulated.
+fn run_layered(args: &Args, report: &std::path::Path) -> Result<()> {
+    std::fs::create_dir_all(report).map_err(|e| toile_assets::Error::io(report, e))?;
+    let measured = layered::measure(&resolve::body(&args.body, None)?, args.quick)?;
+    let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
+    let page = layered::write(report, &measured, &format!("toile {command}"))?;
+    if args.json {
+        println!("{}", measured.json(&page));
+    } else {
+        print!("{}", measured.text());
         println!("report: {}", page.display());
     }
     Ok(())

@@ -108,6 +108,26 @@ pub fn worn(name: &str, body: &Body, rest: RestChoice) -> Result<Garment> {
     Ok(builtin::garment(name, body)?)
 }
 
+/// Leaves only the named ways in which a garment is held; none named leaves all, `none` lets go of everything.
+pub fn held_by(garment: &mut Garment, names: &[String]) -> Result<()> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    let known: Vec<&str> = garment.pins.iter().map(|p| p.name.as_str()).collect();
+    if let Some(name) = names.iter().find(|n| *n != "none" && !known.contains(&n.as_str())) {
+        let has =
+            if known.is_empty() { "it has none".into() } else { format!("it has {}", known.join(", ")) };
+        return Err(BadRequest(format!(
+            "--pin {name}: garment `{}` has no set of vertices of that name; {has}. Sets come from the garment's own \
+             cut or from \"labels\" of a .json beside its file",
+            garment.name
+        ))
+        .into());
+    }
+    garment.pins.retain(|p| names.contains(&p.name));
+    Ok(())
+}
+
 /// A fabric by file or built-in name.
 pub fn fabric(name: &str) -> Result<Fabric> {
     if is_file(name) {

@@ -12,7 +12,7 @@ use toile_assets::{
     Attachment, AttachmentSettings, Body, Fabric, Garment, Lineage, Model, Motion, RootFrame, RootTrack,
     Take, attach,
 };
-use toile_run::{Skinned, Stable, Tier, TierReport};
+use toile_run::{Layered, LayeredSettings, Layers, Limits, Skinned, Stable, Tier, TierReport};
 use toile_simulate::{RecordSettings, Recorder, check_clip};
 
 /// A way of moving a garment.
@@ -20,6 +20,8 @@ use toile_simulate::{RecordSettings, Recorder, check_clip};
 pub enum TierName {
     /// Follows the bones
     Skin,
+    /// In three layers: dressed at once, nothing to train
+    Layered,
     /// Learned; needs --model
     Stable,
     /// Simulated
@@ -30,6 +32,7 @@ impl TierName {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Skin => "skin",
+            Self::Layered => "layered",
             Self::Stable => "stable",
             Self::Full => "full",
         }
@@ -198,6 +201,61 @@ pub fn play_skin(
     out: &mut dyn FnMut(&[Vec3]) -> Result<()>,
 ) -> Result<Played> {
     play(&mut Skinned::new(attachment.clone()), shot, out)
+}
+
+/// A garment in layers, from how it hangs.
+pub fn layers(body: &Body, garment: &Garment, rest: &[Vec3], fabric: &Fabric) -> Result<Arc<Layers>> {
+    let settings = toile_assets::layers::LayerSettings::default();
+    let mut layers = toile_assets::layers::layers(body, garment, rest, fabric, &settings)?;
+    toile_run::balance(&mut layers, &LayeredSettings::default());
+    Ok(Arc::new(layers))
+}
+
+/// Limits painted on a garment, around where skinning has it.
+#[derive(Default)]
+pub struct Leash(Option<(Limits, Attachment)>);
+
+impl Leash {
+    /// From the garment as it hangs.
+    pub fn new(body: &Body, garment: &Garment, rest: &[Vec3]) -> Result<Self> {
+        let paint = &garment.paint;
+        if paint.max_distance_m.is_empty() && paint.backstop_m.is_empty() {
+            return Ok(Self(None));
+        }
+        let attachment = attached(body, garment, rest)?;
+        let limits = Limits {
+            max_distance_m: paint.max_distance_m.clone(),
+            backstop_m: paint.backstop_m.clone(),
+            normals: toile_geometry::vertex_normals(rest, &garment.sim.triangles),
+        };
+        Ok(Self(Some((limits, attachment))))
+    }
+
+    /// Positions brought back to what is allowed.
+    pub fn kept(&self, bones: &[Affine3A], positions: &[Vec3]) -> Vec<Vec3> {
+        let mut kept = positions.to_vec();
+        if let Self(Some((limits, attachment))) = self {
+            limits.keep(attachment, bones, &mut kept);
+        }
+        kept
+    }
+}
+
+/// How a garment hangs, or where it was put if it cannot be draped: cloth in layers needs no simulation.
+pub fn draped_or_placed(body: &Body, garment: &Garment, fabric: &Fabric) -> Vec<Vec3> {
+    draped(body, garment, fabric).unwrap_or_else(|why| {
+        eprintln!("{}: taken as it was put on, not as it hangs: {why:#}", garment.name);
+        garment.sim.positions.clone()
+    })
+}
+
+/// Plays a garment in layers.
+pub fn play_layered(
+    layers: &Arc<Layers>,
+    shot: &PosedMotion,
+    out: &mut dyn FnMut(&[Vec3]) -> Result<()>,
+) -> Result<Played> {
+    play(&mut Layered::new(layers.clone(), LayeredSettings::default()), shot, out)
 }
 
 /// Plays a learned garment. Its clock runs at the trained rate; frames of another rate lie between two of its own.

@@ -15,6 +15,7 @@ mod attachment;
 mod attained;
 mod correction;
 mod error;
+pub mod layers;
 mod limb;
 mod model;
 mod reach;

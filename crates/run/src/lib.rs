@@ -32,10 +32,11 @@ pub use kernel::Isa;
 pub use pose::Actor;
 #[cfg(feature = "simulate")]
 pub use tier::Full;
-pub use tier::{Skinned, Stable, Tier, TierReport};
+pub use tier::{Layered, LayeredSettings, Leashed, Limits, Skinned, Stable, Tier, TierReport, balance};
 
 /// The small vectors and matrices that poses and vertices are given in.
 pub use glam;
+pub use toile_model::layers::{Layer, Layers};
 pub use toile_model::{
     Attachment, CertificateError, Correction, GATE_RATE, Model, ROOT_TERMS, RootFrame, RootTracker,
 };

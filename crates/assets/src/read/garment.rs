@@ -4,7 +4,7 @@ use super::{Loaded, gltf, obj};
 use crate::axes::{self, Conversion};
 use crate::repair::{self, RepairSettings, Repaired};
 use crate::{
-    Body, Error, Garment, MaterialPart, Mesh, Panel, Pin, PinTarget, Problem, RestSource, Result, Seam,
+    Body, Error, Garment, MaterialPart, Mesh, Paint, Panel, Pin, PinTarget, Problem, RestSource, Result, Seam,
 };
 use glam::{Vec2, Vec3};
 use std::collections::HashMap;
@@ -77,7 +77,7 @@ pub fn read_garment_for(
     } else {
         find_seams(&sim, &corners, &rest, &panels)
     };
-    let pins = read_pins(path, &source.position_index, &clean, &mut notes)?;
+    let (pins, paint) = read_pins(path, &source.position_index, &clean, &mut notes)?;
     let name = path.file_stem().map_or_else(|| "garment".to_string(), |s| s.to_string_lossy().into_owned());
     let materials = material_parts(&source.materials, &source.material_of_triangle, &clean.given_triangle);
     let garment = Garment {
@@ -91,6 +91,7 @@ pub fn read_garment_for(
         panels,
         seams,
         pins,
+        paint,
         fabric: "cotton".to_string(),
     };
     garment.check().map_err(|e| Error::bad(path, "mesh", e.to_string()))?;
@@ -391,28 +392,25 @@ fn chains(edges: &[OpenEdge]) -> Vec<(Vec<u32>, [f32; 2])> {
     out
 }
 
-/// Labelled vertex sets of `name.json` beside the mesh: `{"labels": {"waist": [0, 1, …]}}`.
+/// Labelled vertex sets of `name.json` beside the mesh, `{"labels": {"waist": [0, 1, …]}}`, and what is painted there.
 fn read_pins(
     path: &Path,
     position_index: &[u32],
     clean: &Repaired,
     notes: &mut Vec<String>,
-) -> Result<Vec<Pin>> {
+) -> Result<(Vec<Pin>, Paint)> {
     let beside = path.with_extension("json");
     if !beside.is_file() {
-        return Ok(Vec::new());
+        return Ok(Default::default());
     }
     let bytes = std::fs::read(&beside).map_err(|e| Error::io(&beside, e))?;
     let json: serde_json::Value = serde_json::from_slice(&bytes)
         .map_err(|e| Error::bad(&beside, format!("line {}", e.line()), e.to_string()))?;
-    let Some(labels) = json.get("labels").and_then(|l| l.as_object()) else {
-        return Ok(Vec::new());
-    };
     // Vertex numbers are those of an OBJ file; another format has them only where it has the same vertices.
     let is_obj = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("obj"));
     let same = json.get("vertices").and_then(|n| n.as_u64()) == Some(position_index.len() as u64);
     if !is_obj && !same {
-        return Ok(Vec::new());
+        return Ok(Default::default());
     }
     // The file's vertex number to the simulation's.
     let mut sim: HashMap<u32, u32> = HashMap::new();
@@ -420,8 +418,11 @@ fn read_pins(
         sim.insert(position_index[given as usize], clean.sim_from_render[r]);
     }
     let most = position_index.iter().max().map_or(0, |m| u64::from(*m) + 1);
+    let counts = (most as usize, clean.sim.positions.len());
+    let paint = super::paint::read_paint(&beside, &json, counts, |v| sim.get(&v).copied())?;
     let mut pins = Vec::new();
-    for (name, list) in labels {
+    let none = serde_json::Map::new();
+    for (name, list) in json.get("labels").and_then(|l| l.as_object()).unwrap_or(&none) {
         let bad = |what: String| Error::bad(&beside, format!("labels.{name}"), what);
         let list = list.as_array().ok_or_else(|| bad("is not a list of vertex numbers".to_string()))?;
         let mut vertices = Vec::with_capacity(list.len());
@@ -442,5 +443,11 @@ fn read_pins(
         let file = beside.file_name().unwrap_or_default().to_string_lossy().into_owned();
         notes.push(format!("pinned to the body by {file}: {}", names.join(", ")));
     }
-    Ok(pins)
+    // Held by paint is held, for the simulation too.
+    let held = |v: &u32| paint.max_distance_m[*v as usize] == 0.0;
+    let vertices: Vec<u32> = (0..paint.max_distance_m.len() as u32).filter(held).collect();
+    if !vertices.is_empty() {
+        pins.push(Pin { name: "painted".into(), vertices, target: PinTarget::Body });
+    }
+    Ok((pins, paint))
 }

@@ -4,6 +4,7 @@ pub mod bvh;
 pub mod garment;
 pub mod gltf;
 pub mod obj;
+mod paint;
 pub mod take;
 
 use crate::Problem;

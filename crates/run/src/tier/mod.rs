@@ -2,11 +2,15 @@
 
 #[cfg(feature = "simulate")]
 mod full;
+mod layered;
+mod leash;
 mod skin;
 mod stable;
 
 #[cfg(feature = "simulate")]
 pub use full::Full;
+pub use layered::{Layered, LayeredSettings, balance};
+pub use leash::{Leashed, Limits};
 pub use skin::Skinned;
 pub use stable::Stable;
 

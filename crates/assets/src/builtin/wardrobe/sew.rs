@@ -298,6 +298,7 @@ impl Cut {
             panels,
             seams,
             pins,
+            paint: crate::Paint::default(),
             fabric: "cotton".into(),
         })
     }

@@ -1,0 +1,212 @@
+//! Dressed at once: garments in three layers, with no training and no full simulation (Cordier and Magnenat-Thalmann
+//! 2002). What is fixed is in [`Layers`], made beforehand; here is the step.
+
+mod balance;
+mod discs;
+mod floating;
+mod limbs;
+mod springs;
+mod trunk;
+
+pub use balance::balance;
+
+use crate::{Error, Result, Tier, TierReport, clock, pose};
+use discs::Discs;
+use floating::Cloth;
+use glam::{Affine3A, Vec3, Vec3A};
+use std::sync::Arc;
+use toile_model::layers::Layers;
+use trunk::Lattice;
+
+/// What the step may cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LayeredSettings {
+    /// Longest part of a step that springs are solved for, s. The paper's is 0.04 with a full solve; ours are short with
+    /// one sweep each, which costs as much and takes less from a swing.
+    pub step_secs: f32,
+}
+
+impl Default for LayeredSettings {
+    fn default() -> Self {
+        Self { step_secs: 1.0 / 240.0 }
+    }
+}
+
+/// The paper's step: springs are not solved over longer ones.
+const PAPERS_STEP_SECS: f32 = 0.04;
+/// A wearer that goes farther than this in a step, m plus m/s, was put somewhere else.
+const TELEPORT_M: f32 = 0.5;
+const TELEPORT_M_PER_S: f32 = 20.0;
+/// Steps of 1/30 s in which floating cloth comes to hang before it is first shown.
+const SETTLING_STEPS: usize = 24;
+
+/// A garment in layers on one character.
+pub struct Layered {
+    layers: Arc<Layers>,
+    settings: LayeredSettings,
+    /// Bones that a pose must have.
+    joints: usize,
+    posed: Vec<Vec3>,
+    before: Vec<Vec3>,
+    discs: Discs,
+    lattice: Option<Lattice>,
+    cloth: Option<Cloth>,
+    /// Bone of the hips in the step before.
+    hips: Option<Affine3A>,
+    /// Of the last step; 0 until there are two poses.
+    per_second: f32,
+}
+
+impl Layered {
+    /// A garment at rest until its first step.
+    pub fn new(layers: Arc<Layers>, settings: LayeredSettings) -> Self {
+        let posed = layers.attachment.rest.clone();
+        let settings = LayeredSettings { step_secs: settings.step_secs.clamp(1e-4, PAPERS_STEP_SECS) };
+        let limbs = layers.floating.iter().flat_map(|f| &f.limbs).map(|l| usize::from(l.joint) + 1);
+        let nodes = layers.trunk.iter().map(|t| t.homes.skin.joint_count());
+        let own = layers.attachment.skin.joint_count().max(usize::from(layers.hips.0) + 1);
+        Self {
+            joints: limbs.chain(nodes).fold(own, usize::max),
+            before: posed.clone(),
+            posed,
+            discs: Discs::new(&layers.discs),
+            lattice: layers.trunk.as_ref().map(Lattice::new),
+            cloth: layers.floating.as_ref().map(Cloth::new),
+            hips: None,
+            per_second: 0.0,
+            layers,
+            settings,
+        }
+    }
+
+    /// What is fixed.
+    pub fn layers(&self) -> &Layers {
+        &self.layers
+    }
+
+    /// Bytes of what changes from step to step, about.
+    pub fn state_bytes(&self) -> usize {
+        let discs = 112 * self.layers.discs.len();
+        let lattice = self.lattice.as_ref().map_or(0, |_| 32 * 42);
+        discs + lattice + self.layers.floating.as_ref().map_or(0, |f| 32 * f.free.len())
+    }
+
+    /// Layers 1 and 2, floating cloth left out.
+    fn kinematic(&mut self, bones: &[Affine3A], dt: f32) {
+        let layers = &*self.layers;
+        let (skin, rest) = (&layers.attachment.skin, &layers.attachment.rest);
+        for &v in &layers.kinematic {
+            self.posed[v as usize] = skin.blend(v as usize, bones).transform_point3(rest[v as usize]);
+        }
+        let posed = &mut self.posed;
+        self.discs.step(
+            &layers.discs,
+            rest,
+            dt,
+            |v| skin.blend(v as usize, bones),
+            |v, placed, added| {
+                posed[v as usize] = placed.transform_point3(rest[v as usize] + added);
+            },
+        );
+        if let (Some(trunk), Some(lattice)) = (&layers.trunk, &mut self.lattice) {
+            lattice.step(trunk, bones, dt, self.settings.step_secs);
+            for (v, weights) in trunk.followers.iter().zip(&trunk.weights) {
+                self.posed[*v as usize] += lattice.deform(weights);
+            }
+        }
+    }
+
+    /// Vertices that go with one joint and nothing else.
+    fn rigid(&mut self, bones: &[Affine3A]) {
+        for (joint, vertices) in &self.layers.rigid {
+            let bone = &bones[*joint as usize];
+            for &v in vertices {
+                self.posed[v as usize] = bone.transform_point3(self.layers.attachment.rest[v as usize]);
+            }
+        }
+    }
+
+    /// Floating cloth for the first time: where skinning has it, then let hang.
+    fn settle(&mut self, bones: &[Affine3A]) {
+        let (Some(floating), Some(cloth)) = (&self.layers.floating, &mut self.cloth) else { return };
+        let attachment = &self.layers.attachment;
+        for &v in &floating.free {
+            let placed = attachment.skin.blend(v as usize, bones);
+            self.posed[v as usize] = placed.transform_point3(attachment.rest[v as usize]);
+        }
+        cloth.start(floating, &self.posed);
+        for _ in 0..SETTLING_STEPS {
+            cloth.step(floating, bones, 1.0 / 30.0, self.settings.step_secs, &mut self.posed);
+        }
+    }
+
+    /// Whether the wearer was put somewhere else, and where the cloth goes with it.
+    fn teleported(&self, bones: &[Affine3A], dt_secs: f32) -> Option<Affine3A> {
+        let (joint, place) = self.layers.hips;
+        let (before, now) = (self.hips.as_ref()?, &bones[joint as usize]);
+        let moved = now.transform_point3(place).distance(before.transform_point3(place));
+        (moved > TELEPORT_M + TELEPORT_M_PER_S * dt_secs).then(|| *now * before.inverse())
+    }
+}
+
+impl Tier for Layered {
+    fn reset(&mut self) {
+        self.discs.forget();
+        if let Some(lattice) = &mut self.lattice {
+            lattice.moved.fill(Vec3A::ZERO);
+            lattice.forget();
+        }
+        if let Some(cloth) = &mut self.cloth {
+            cloth.forget();
+        }
+        (self.hips, self.per_second) = (None, 0.0);
+    }
+
+    fn step(&mut self, bones: &[Affine3A], dt_secs: f64) -> Result<TierReport> {
+        clock::check(dt_secs)?;
+        pose::check_finite(bones, bones.len().max(self.joints))?;
+        let dt = dt_secs as f32;
+        let carried = self.teleported(bones, dt);
+        if let Some(carried) = &carried {
+            self.discs.forget();
+            if let Some(lattice) = &mut self.lattice {
+                lattice.forget();
+            }
+            if let Some(cloth) = &mut self.cloth {
+                cloth.carry(carried);
+            }
+        }
+        self.per_second = if self.hips.is_some() && carried.is_none() { 1.0 / dt } else { 0.0 };
+        self.hips = Some(bones[self.layers.hips.0 as usize]);
+        std::mem::swap(&mut self.before, &mut self.posed);
+        self.rigid(bones);
+        self.kinematic(bones, dt);
+        if self.cloth.as_ref().is_some_and(|cloth| !cloth.has_started()) {
+            self.settle(bones);
+        }
+        if let (Some(floating), Some(cloth)) = (&self.layers.floating, &mut self.cloth) {
+            cloth.step(floating, bones, dt, self.settings.step_secs, &mut self.posed);
+            if !cloth.is_finite() {
+                self.posed.copy_from_slice(&self.before);
+                self.reset();
+                return Err(Error::NotFinite { what: "floating cloth".into() });
+            }
+        }
+        Ok(TierReport::default())
+    }
+
+    fn positions(&self, out: &mut [Vec3]) {
+        out.copy_from_slice(&self.posed);
+    }
+
+    fn velocities(&self, out: &mut [Vec3]) -> bool {
+        for ((out, now), before) in out.iter_mut().zip(&self.posed).zip(&self.before) {
+            *out = (*now - *before) * self.per_second;
+        }
+        true
+    }
+
+    fn vertices(&self) -> usize {
+        self.posed.len()
+    }
+}
