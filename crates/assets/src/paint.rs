@@ -32,7 +32,7 @@ impl Paint {
             return bad(format!("{count} painted {name} for {vertices} vertices; paint one for each"));
         }
         for (name, values) in [("max distance", &self.max_distance_m), ("backstop", &self.backstop_m)] {
-            if let Some(v) = values.iter().position(|m| !(*m >= 0.0 && !m.is_nan())) {
+            if let Some(v) = values.iter().position(|m| *m < 0.0 || m.is_nan()) {
                 return bad(format!(
                     "vertex {v} has a painted {name} of {} m; it wants 0 (held) or more",
                     values[v]

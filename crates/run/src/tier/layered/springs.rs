@@ -66,8 +66,8 @@ impl Springs {
             self.prepare(h);
         }
         let n = self.mass.len();
+        self.before.copy_from_slice(&x[..n]);
         for i in 0..n {
-            self.before[i] = x[i];
             x[i] += (v[i] + acceleration(i) * h) * h;
         }
         // There and back in turn: a pull passes along the cloth in the order of the springs.
