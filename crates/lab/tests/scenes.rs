@@ -135,6 +135,7 @@ fn skirt() -> Garment {
         rest_source: RestSource::Mesh,
         panels: vec![],
         seams: vec![],
+        paint: toile_assets::Paint::default(),
         fabric: "cotton".into(),
     }
 }
