@@ -142,12 +142,13 @@ pub fn run(args: &Args) -> Result<()> {
     );
     for r in &rows {
         println!(
-            "{:8} {:8.2} {:8.2} {:8.2} {:11.2} {:12.1} {:10} {:9} {:9.2} {:11.1}",
+            "{:8} {:8.2} {:8.2} {:8.2} {:>11} {:12.1} {:10} {:9} {:9.2} {:11.1}",
             r.tier.as_str(),
             r.mean_cm,
             r.p95_cm,
             r.max_cm,
-            r.liveliness,
+            // It is not measured for every tier.
+            if r.liveliness.is_nan() { "–".into() } else { format!("{:.2}", r.liveliness) },
             r.played.us_per_frame,
             r.bytes,
             r.state_bytes,
