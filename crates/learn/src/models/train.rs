@@ -117,13 +117,7 @@ impl<'a> Prepared<'a> {
     ) -> Result<Self, Error> {
         let (heads, first) = heads(body, source)?;
         let mut remarks = Vec::new();
-        let mut mirror = None;
-        if settings.mirror {
-            match Mirror::find(body, &first) {
-                Ok(found) => mirror = Some(found),
-                Err(why) => remarks.push(format!("takes are not mirrored: {why}")),
-            }
-        }
+        let mirror = Mirror::asked_for(settings.mirror, body, &first, &mut remarks);
         let mirrored = mirror.is_some();
         let source = WithMirrored { source, mirror };
         let heads = source.heads(heads);

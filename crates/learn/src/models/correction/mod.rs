@@ -61,13 +61,7 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
                 .into(),
         ));
     };
-    let mut mirror = None;
-    if settings.mirror {
-        match Mirror::find(body, &first) {
-            Ok(found) => mirror = Some(found),
-            Err(why) => remarks.push(format!("takes are not mirrored: {why}")),
-        }
-    }
+    let mirror = Mirror::asked_for(settings.mirror, body, &first, &mut remarks);
     let mirrored = mirror.is_some();
     let source = WithMirrored { source, mirror };
     let heads = source.heads(heads);

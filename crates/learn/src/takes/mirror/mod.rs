@@ -32,6 +32,12 @@ fn flip(p: Vec3, plane_x: f32) -> Vec3 {
 }
 
 impl Mirror {
+    /// The mirror of a body and its garment where one is asked for; why there is none goes to the remarks.
+    pub fn asked_for(asked: bool, body: &Body, take: &Take, remarks: &mut Vec<String>) -> Option<Self> {
+        let note = |why| remarks.push(format!("takes are not mirrored: {why}"));
+        asked.then(|| Self::find(body, take).map_err(note).ok()).flatten()
+    }
+
     /// Looks whether body and draped garment are their own mirror images where the garment hangs; says why not where they
     /// are not.
     pub fn find(body: &Body, take: &Take) -> Result<Self, String> {
