@@ -1,6 +1,6 @@
 //! What changes from step to step.
 
-use crate::contact::cloth::{Broad, Tangles};
+use crate::contact::cloth::{Broad, Hard, Tangles};
 use crate::contact::collider::Collider;
 use crate::contact::memory::Memory;
 use crate::step::Budget;
@@ -53,6 +53,8 @@ pub struct State {
     pub(crate) tangles: Tangles,
     /// Which triangles of the cloth may meet.
     pub(crate) broad: Broad,
+    /// Which pairs of the cloth need harder contacts.
+    pub(crate) hard: Hard,
 }
 
 impl State {
@@ -73,6 +75,7 @@ impl State {
             limbs: Memory::default(),
             tangles: Tangles::new(n),
             broad: Broad::default(),
+            hard: Hard::default(),
             x,
         }
     }

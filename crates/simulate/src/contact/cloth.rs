@@ -4,7 +4,7 @@ use super::constraint::{Contact, NO_SAMPLE};
 use crate::scene::Scene;
 use glam::DVec3;
 use toile_geometry::bvh::{Aabb, Bvh};
-use toile_geometry::continuous::{Pair, segment_crosses_triangle, time_of_impact};
+use toile_geometry::continuous::{Pair, distance_squared, segment_crosses_triangle, time_of_impact};
 use toile_geometry::distance::{point_triangle, segment_segment};
 
 /// Two features that come near each other in this step.
@@ -16,6 +16,27 @@ pub struct Candidate {
     pub v: [u32; 4],
     /// Which side the first is on at the start: the sign of the volume they span, 0 when unclear.
     pub side: i8,
+    /// How many times as stiff as usual their contact is: more for those that a first solve let through.
+    pub harder: f32,
+}
+
+impl Candidate {
+    /// A pair that may come within `reach` while its vertices go from `x0` to `x1`, of which `common` is the motion of all.
+    fn new(pair: Pair, v: [u32; 4], x0: &[DVec3], x1: &[DVec3], common: DVec3, reach: f64) -> Option<Self> {
+        let start = v.map(|i| x0[i as usize]);
+        let way = v.map(|i| (x1[i as usize] - x0[i as usize] - common).length_squared());
+        let nearer = match pair {
+            Pair::PointTriangle => way[0].sqrt() + way[1].max(way[2]).max(way[3]).sqrt(),
+            Pair::EdgeEdge => way[0].max(way[1]).sqrt() + way[2].max(way[3]).sqrt(),
+        };
+        let within = reach + nearer;
+        (distance_squared(pair, &start) <= within * within).then(|| Self {
+            pair,
+            v,
+            side: side(pair, &start),
+            harder: 1.0,
+        })
+    }
 }
 
 /// Where cloth crosses itself.
@@ -62,6 +83,9 @@ impl Broad {
     }
 }
 
+/// Pairs by their vertices, in order, and how many times as stiff as usual their contact is.
+pub type Hard = Vec<([u32; 4], f32)>;
+
 fn mean(x: &[DVec3]) -> DVec3 {
     x.iter().sum::<DVec3>() / x.len().max(1) as f64
 }
@@ -79,6 +103,7 @@ pub struct ClothContact {
     /// Per triangle the vertices and edges it speaks for, so that each pair is met once.
     own_vertices: Vec<[bool; 3]>,
     own_edges: Vec<[bool; 3]>,
+    stars: Stars,
     stack: Vec<(u32, u32)>,
     /// Found by [`ClothContact::find`].
     pub candidates: Vec<Candidate>,
@@ -89,11 +114,43 @@ pub struct ClothContact {
     swept_triangles: Vec<Aabb>,
     /// Which triangles may meet, lent by the state.
     pub broad: Broad,
+    /// Pairs whose contacts were made harder, lent by the state.
+    pub hard: Hard,
     /// Per triangle the unit normal at the start and the end.
     normals: [Vec<DVec3>; 2],
     /// Per vertex the mean normal, and whether its triangles turn far from it.
     facing: Vec<DVec3>,
     folded: Vec<bool>,
+    /// Neighbours about them.
+    shut: Vec<(u32, u32)>,
+}
+
+/// The triangles about each vertex.
+#[derive(Clone, Debug, Default)]
+struct Stars {
+    first: Vec<u32>,
+    triangles: Vec<u32>,
+}
+
+impl Stars {
+    fn new(scene: &Scene) -> Self {
+        let mut first = vec![0; scene.len() + 1];
+        scene.triangles.iter().flatten().for_each(|&v| first[v as usize + 1] += 1);
+        (0..scene.len()).for_each(|v| first[v + 1] += first[v]);
+        let mut next = first.clone();
+        let mut triangles = vec![0; 3 * scene.triangles.len()];
+        for (t, corners) in scene.triangles.iter().enumerate() {
+            for &v in corners {
+                triangles[next[v as usize] as usize] = t as u32;
+                next[v as usize] += 1;
+            }
+        }
+        Self { first, triangles }
+    }
+
+    fn of(&self, v: u32) -> std::ops::Range<usize> {
+        self.first[v as usize] as usize..self.first[v as usize + 1] as usize
+    }
 }
 
 /// Pairs of triangles that share an edge.
@@ -117,6 +174,22 @@ fn append<T>(list: &mut Vec<T>, item: T) {
         list.reserve_exact(64 + list.len() / 8);
     }
     list.push(item);
+}
+
+/// How far apart two triangles stay at least on their way from `x0` to `x1`, of which `common` is the motion of all: along the
+/// line between their centres places go linearly in time, so both ends settle it. Boxes of slanted neighbours overlap
+/// though they are a triangle apart, and most pairs are such.
+fn apart(a: &[u32; 3], b: &[u32; 3], x0: &[DVec3], x1: &[DVec3], common: DVec3) -> f64 {
+    let corners = |t: &[u32; 3], x: &[DVec3]| t.map(|v| x[v as usize]);
+    let (a0, b0) = (corners(a, x0), corners(b, x0));
+    let (a1, b1) = (corners(a, x1), corners(b, x1));
+    let axis = (b0[0] - a0[0]) + (b0[1] - a0[1]) + (b0[2] - a0[2]);
+    let moved = axis.dot(common);
+    let along = |p: DVec3| axis.dot(p);
+    let farthest = |p: [DVec3; 3]| along(p[0]).max(along(p[1])).max(along(p[2]));
+    let nearest = |p: [DVec3; 3]| along(p[0]).min(along(p[1])).min(along(p[2]));
+    let gap = nearest(b0).min(nearest(b1) - moved) - farthest(a0).max(farthest(a1) - moved);
+    gap / axis.length().max(1e-12)
 }
 
 fn triple(a: DVec3, b: DVec3, c: DVec3) -> f64 {
@@ -143,6 +216,9 @@ fn pinched(share: f64) -> f64 {
 /// Stiffness added when nothing is left of the distance: about that of a body.
 const PINCHED: f64 = 15.0;
 
+/// By how much a contact is made harder that let cloth through.
+const HARDER: f32 = 8.0;
+
 impl ClothContact {
     /// Prepares for a scene; the tree is built on the flat-ish shape `x`.
     pub fn new(scene: &Scene, x: &[DVec3]) -> Self {
@@ -161,6 +237,7 @@ impl ClothContact {
             bvh,
             own_vertices,
             own_edges,
+            stars: Stars::new(scene),
             tangles: Tangles::new(scene.len()),
             facing: vec![DVec3::ZERO; scene.len()],
             folded: vec![false; scene.len()],
@@ -171,55 +248,77 @@ impl ClothContact {
     /// Finds all pairs that may come within `reach` of each other while vertices go from `x0` to `x1`.
     pub fn find(&mut self, scene: &Scene, x0: &[DVec3], x1: &[DVec3], reach: f64) {
         self.find_folds(scene, x0, x1);
-        self.sweep(scene, x0, x1, reach);
+        let common = mean(x1) - mean(x0);
+        self.sweep(scene, x0, x1, common, reach);
         self.candidates.clear();
-        let swept = |v: u32| self.swept[v as usize];
-        for &(a, b) in &self.broad.pairs {
+        for k in 0..self.broad.pairs.len() {
+            let (a, b) = self.broad.pairs[k];
             if !self.swept_triangles[a as usize].overlaps(&self.swept_triangles[b as usize]) {
                 continue;
             }
-            // Neighbours meet only where cloth folds shut: about a vertex whose triangles all face one way they are
-            // a height field, before and after. (Skipping neighbours whatever they look like let crossings through.)
-            let (ta, tb) = (scene.triangles[a as usize], scene.triangles[b as usize]);
-            if ta.iter().any(|&v| !self.folded[v as usize] && tb.contains(&v)) {
-                continue;
+            let (ta, tb) = (&scene.triangles[a as usize], &scene.triangles[b as usize]);
+            if apart(ta, tb, x0, x1, common) <= reach {
+                self.meet(scene, (a, b), x0, x1, common, reach);
             }
-            for (s, t) in [(a, b), (b, a)] {
-                let (ts, tt) = (scene.triangles[s as usize], scene.triangles[t as usize]);
-                let bounds = swept(tt[0]).union(&swept(tt[1])).union(&swept(tt[2])).inflated(reach);
-                for k in 0..3 {
-                    if !self.own_vertices[s as usize][k] || tt.contains(&ts[k]) {
-                        continue;
-                    }
-                    if swept(ts[k]).overlaps(&bounds) {
-                        let v = [ts[k], tt[0], tt[1], tt[2]];
-                        let side = side(Pair::PointTriangle, &v.map(|i| x0[i as usize]));
-                        append(&mut self.candidates, Candidate { pair: Pair::PointTriangle, v, side });
-                    }
-                }
-            }
-            for i in 0..3 {
-                if !self.own_edges[a as usize][i] {
-                    continue;
-                }
-                let (p, q) = (ta[i], ta[(i + 1) % 3]);
-                let bounds = swept(p).union(&swept(q)).inflated(reach);
-                for j in 0..3 {
-                    let (r, s) = (tb[j], tb[(j + 1) % 3]);
-                    if !self.own_edges[b as usize][j] || p == r || p == s || q == r || q == s {
-                        continue;
-                    }
-                    if swept(r).union(&swept(s)).overlaps(&bounds) {
-                        let v = [p, q, r, s];
-                        let side = side(Pair::EdgeEdge, &v.map(|i| x0[i as usize]));
-                        append(&mut self.candidates, Candidate { pair: Pair::EdgeEdge, v, side });
-                    }
+        }
+        for k in 0..self.shut.len() {
+            self.meet(scene, self.shut[k], x0, x1, common, reach);
+        }
+        if !self.hard.is_empty() {
+            for c in &mut self.candidates {
+                if let Ok(k) = self.hard.binary_search_by_key(&c.v, |(v, _)| *v) {
+                    c.harder = self.hard[k].1;
                 }
             }
         }
         if self.tangles.any {
             let tangled = &self.tangles.vertices;
             self.candidates.retain(|c| c.v.iter().filter(|&&v| tangled[v as usize]).count() < 3);
+        }
+    }
+
+    /// Finds the features of two triangles that may meet.
+    fn meet(
+        &mut self,
+        scene: &Scene,
+        (a, b): (u32, u32),
+        x0: &[DVec3],
+        x1: &[DVec3],
+        common: DVec3,
+        reach: f64,
+    ) {
+        let swept = |v: u32| self.swept[v as usize];
+        let (ta, tb) = (scene.triangles[a as usize], scene.triangles[b as usize]);
+        for (s, t) in [(a, b), (b, a)] {
+            let (ts, tt) = (scene.triangles[s as usize], scene.triangles[t as usize]);
+            let bounds = swept(tt[0]).union(&swept(tt[1])).union(&swept(tt[2])).inflated(reach);
+            for k in 0..3 {
+                if !self.own_vertices[s as usize][k] || tt.contains(&ts[k]) {
+                    continue;
+                }
+                if swept(ts[k]).overlaps(&bounds) {
+                    let v = [ts[k], tt[0], tt[1], tt[2]];
+                    let candidate = Candidate::new(Pair::PointTriangle, v, x0, x1, common, reach);
+                    candidate.into_iter().for_each(|c| append(&mut self.candidates, c));
+                }
+            }
+        }
+        for i in 0..3 {
+            if !self.own_edges[a as usize][i] {
+                continue;
+            }
+            let (p, q) = (ta[i], ta[(i + 1) % 3]);
+            let bounds = swept(p).union(&swept(q)).inflated(reach);
+            for j in 0..3 {
+                let (r, s) = (tb[j], tb[(j + 1) % 3]);
+                if !self.own_edges[b as usize][j] || p == r || p == s || q == r || q == s {
+                    continue;
+                }
+                if swept(r).union(&swept(s)).overlaps(&bounds) {
+                    let candidate = Candidate::new(Pair::EdgeEdge, [p, q, r, s], x0, x1, common, reach);
+                    candidate.into_iter().for_each(|c| append(&mut self.candidates, c));
+                }
+            }
         }
     }
 
@@ -248,6 +347,7 @@ impl ClothContact {
                 }
             }
         }
+        self.find_neighbours(scene);
         let [start, end] = &self.normals;
         self.bvh.face(|t| {
             let (a, b) = (start[t as usize], end[t as usize]);
@@ -255,11 +355,31 @@ impl ClothContact {
         });
     }
 
+    /// Collects the neighbours that may meet. They do only where cloth folds shut: about a vertex whose triangles all face one
+    /// way they are a height field, before and after. (Skipping neighbours whatever they look like let crossings
+    /// through.)
+    fn find_neighbours(&mut self, scene: &Scene) {
+        self.shut.clear();
+        for v in (0..scene.len() as u32).filter(|&v| self.folded[v as usize]) {
+            let about = &self.stars.triangles[self.stars.of(v)];
+            for (i, &a) in about.iter().enumerate() {
+                for &b in &about[i + 1..] {
+                    let tb = scene.triangles[b as usize];
+                    // Two that share an edge are met from its first end, if both ends are folds.
+                    let from_here =
+                        |u: &u32| !tb.contains(u) || *u == v || (*u > v && self.folded[*u as usize]);
+                    if scene.triangles[a as usize].iter().all(from_here) {
+                        self.shut.push((a, b));
+                    }
+                }
+            }
+        }
+    }
+
     /// Collects pairs of triangles whose swept boxes come within `reach`. Pairs are found for more room than this step
     /// needs, and serve the next ones as long as every vertex stays in its own.
-    fn sweep(&mut self, scene: &Scene, x0: &[DVec3], x1: &[DVec3], reach: f64) {
+    fn sweep(&mut self, scene: &Scene, x0: &[DVec3], x1: &[DVec3], common: DVec3, reach: f64) {
         // What moves together does not meet: only motion against the common one sweeps.
-        let common = mean(x1) - mean(x0);
         self.swept.clear();
         self.swept.extend(x0.iter().zip(x1).map(|(a, b)| {
             let b = *b - common;
@@ -283,7 +403,12 @@ impl ClothContact {
         (*room_reach, *centre) = (reach, mean(x0));
         self.bvh.refit(|t| around(room, &scene.triangles[t as usize]).inflated(0.5 * reach));
         pairs.clear();
-        self.bvh.pairs(&mut self.stack, passed, |a, b| append(pairs, (a, b)));
+        self.bvh.pairs(&mut self.stack, passed, |a, b| {
+            let (ta, tb) = (scene.triangles[a as usize], scene.triangles[b as usize]);
+            if !ta.iter().any(|v| tb.contains(v)) {
+                append(pairs, (a, b));
+            }
+        });
         // The order decides the order of sums: it must not depend on anything but the shape, and it does not.
     }
 
@@ -296,13 +421,13 @@ impl ClothContact {
         }
         self.tangles.suspect = false;
         self.find_folds(scene, x, x);
-        self.sweep(scene, x, x, 0.0);
+        self.sweep(scene, x, x, DVec3::ZERO, 0.0);
         if self.tangles.any {
             self.tangles.vertices.fill(false);
             self.tangles.any = false;
         }
         let mut crossings = 0;
-        for &(a, b) in &self.broad.pairs {
+        for &(a, b) in self.broad.pairs.iter().chain(&self.shut) {
             if !self.swept_triangles[a as usize].overlaps(&self.swept_triangles[b as usize]) {
                 continue;
             }
@@ -370,7 +495,8 @@ impl ClothContact {
             }
             let n = if crossed { -delta / d } else { delta / d };
             let area = c.v.iter().map(|&v| scene.area[v as usize]).fold(f64::INFINITY, f64::min);
-            let k = stiffness * area * pinched(if crossed { 0.0 } else { d / reach });
+            let usual = stiffness * area * pinched(if crossed { 0.0 } else { d / reach });
+            let k = usual * f64::from(c.harder);
             let friction = scene.fabric.friction;
             let mut contact = Contact {
                 v: c.v,
@@ -380,55 +506,40 @@ impl ClothContact {
                 reach,
                 k,
                 anchor: DVec3::ZERO,
-                k_t: 0.5 * k,
+                k_t: 0.5 * usual,
                 friction,
                 limit: 0.0,
                 sample: NO_SAMPLE,
             };
             contact.anchor = contact.point(x_start);
             let depth = contact.depth(contact.point(x)).min(reach);
-            contact.limit = friction * k * depth.max(0.0);
+            contact.limit = friction * usual * depth.max(0.0);
             out.push(contact);
         }
     }
 
-    /// Lets no candidate cross between `x0` and `x1`: pairs that would meet keep only the share of their relative
-    /// motion that is free, the rest becomes common, with momentum kept. Returns how many vertices were held
-    /// back and whether the result is free of crossings.
-    pub fn hold_back(&self, scene: &Scene, x0: &[DVec3], x1: &mut [DVec3]) -> (u32, bool) {
-        let mut held = 0;
-        for round in 0..30 {
-            let mut met = false;
-            for c in &self.candidates {
-                let at = c.v.map(|i| x0[i as usize]);
-                let u = c.v.map(|i| x1[i as usize] - x0[i as usize]);
-                let t = time_of_impact(c.pair, &at, &u);
-                if t >= 1.0 {
-                    continue;
-                }
-                met = true;
-                let fixed = c.v.map(|i| scene.pinned[i as usize]);
-                let any_fixed = fixed.contains(&true);
-                let weight = |k: usize| match any_fixed {
-                    true => f64::from(u8::from(fixed[k])),
-                    false => scene.mass[c.v[k] as usize],
-                };
-                let total: f64 = (0..4).map(weight).sum();
-                let mean = (0..4).map(|k| u[k] * weight(k)).sum::<DVec3>() / total;
-                // Later rounds give up relative motion altogether, so that zones become rigid and it ends.
-                let keep = if round < 3 { 0.9 * t } else { 0.0 };
-                for k in 0..4 {
-                    if !fixed[k] {
-                        x1[c.v[k] as usize] = at[k] + mean + (u[k] - mean) * keep;
-                        held += 1;
-                    }
-                }
-            }
-            if !met {
-                return (held, true);
+    /// Makes the contacts of all pairs harder that meet on their way from `x0` to `x1`, and says how many do.
+    pub fn harden(&mut self, x0: &[DVec3], x1: &[DVec3]) -> u32 {
+        let mut met = 0;
+        for c in &mut self.candidates {
+            let at = c.v.map(|i| x0[i as usize]);
+            let way = c.v.map(|i| x1[i as usize] - x0[i as usize]);
+            if time_of_impact(c.pair, &at, &way) < 1.0 {
+                c.harder *= HARDER;
+                met += 1;
             }
         }
-        (held, false)
+        self.remember_hard(1.0);
+        met
+    }
+
+    /// Notes which contacts are hard and how hard they shall be, of what they were, when their pairs are found again.
+    pub fn remember_hard(&mut self, share: f32) {
+        self.hard.clear();
+        let hard =
+            self.candidates.iter().map(|c| (c.v, c.harder * share)).filter(|(_, harder)| *harder > 1.0);
+        self.hard.extend(hard);
+        self.hard.sort_unstable_by_key(|(v, _)| *v);
     }
 
     /// Shortens the way of each vertex from `x0` to `x1`, besides what all go together, until no candidates meet. Where that

@@ -93,6 +93,7 @@ impl Workspace {
         std::mem::swap(&mut self.surfaces.memory, &mut state.limbs);
         std::mem::swap(&mut self.cloth.tangles, &mut state.tangles);
         std::mem::swap(&mut self.cloth.broad, &mut state.broad);
+        std::mem::swap(&mut self.cloth.hard, &mut state.hard);
     }
 
     /// Counts crossings of the cloth with itself and notes them in the state.
@@ -146,24 +147,13 @@ fn attempt(
     predict::start_dissipation(scene, settings, h, state, ws);
     guess(scene, obstacles, h, state, ws);
 
-    let near = self_collision::near(scene);
-    if settings.self_contact {
-        ws.cloth.find(scene, &state.x, &ws.x, near);
-    }
     let now = Moment { scene, obstacles, settings, state, h };
-    newton::minimise(&now, ws, &mut report)?;
+    self_collision::minimise_apart(&now, ws, &mut report)?;
 
     // What came to a body with the last move only.
     let found = ws.surfaces.find_strayed(&now, &ws.x);
     ws.contacts.extend_from_slice(&ws.surfaces.contacts[ws.surfaces.contacts.len() - found..]);
 
-    if settings.self_contact {
-        let kept = self_collision::keep_apart(scene, state, ws, near, h < retry::LAST_CHANCE_SECS);
-        if kept.as_ref().is_err_and(|f| f.cause == Cause::PressedIn) {
-            state.retry_budget.spend();
-        }
-        report.held_back = kept?;
-    }
     if state.retry_budget.allows() && h > retry::FOR_LOOKS_SECS {
         accept::spoiled(scene, settings, ws).inspect_err(|_| state.retry_budget.spend())?;
     }

@@ -47,12 +47,11 @@ pub(super) const LAST_CHANCE_SECS: f64 = 1.0 / 1200.0;
 pub(super) const BEARS: f64 = 2.8;
 /// Depth in a body that a solved step may leave at a vertex, m: under the millimetre from which on it counts as inside.
 pub(super) const INSIDE_M: f64 = 8e-4;
-/// Cloth that is held back from cloth may be pushed this deep into a body, m, or by this much deeper than the solve left it:
-/// less is what tolerances leave.
-pub(super) const PRESSED_IN_M: f64 = 5e-4;
-pub(super) const DEEPER_M: f64 = 2e-4;
-/// Pairs this near are looked for while cloth is held back from cloth, m: holding one pair back moves it towards others.
-pub(super) const HELD_WITHIN_M: f64 = 2e-3;
+/// How often a step is solved with ever harder contacts between cloth and cloth before it is halved.
+pub(super) const HARDENINGS: usize = 5;
+/// Share of its hardness that a contact keeps from step to step: what is pinched stays pinched for a while, and solving
+/// twice in each step is dear.
+pub(super) const HARD_FOR: f32 = 0.5;
 
 #[cfg(test)]
 mod tests {
