@@ -3,7 +3,7 @@
 //! Arms are told from the trunk by skin weights, except for what lies inside the shoulder joint; the head only
 //! where it is so large or so low that it would hide the shoulders.
 
-use super::limb::Limb;
+use super::limb::StraightLimb;
 use super::shell::{AROUND, STEP, Shell};
 use super::stand::Stand;
 use crate::{Result, Role};
@@ -40,9 +40,9 @@ pub struct Form {
     /// Half the breadth of the neck.
     pub neck_half: f64,
     /// The left arm, as wide as the wider of the two.
-    pub arm: Limb,
+    pub arm: StraightLimb,
     /// The left leg, likewise.
-    pub leg: Limb,
+    pub leg: StraightLimb,
     /// Where the legs part.
     pub crotch_y: f64,
     /// Height of the ankles.
@@ -129,9 +129,9 @@ impl Form {
         // On top of an arm that is held out; beside one that hangs.
         let steep = (joint - wrist).normalize_or(DVec3::Y).y > HANGING;
         let outer = if steep { DVec3::new(1.0, 1.0, 0.0) } else { DVec3::Y };
-        let arm = Limb::new([joint, elbow, wrist], outer, &arms);
+        let arm = StraightLimb::new([joint, elbow, wrist], outer, &arms);
         let ankle = stand.mean(Role::LeftFoot, Role::RightFoot)?;
-        let leg = Limb::new([hip, knee, ankle], DVec3::X, &parts.leg_triangles(stand)?);
+        let leg = StraightLimb::new([hip, knee, ankle], DVec3::X, &parts.leg_triangles(stand)?);
         let apart = apart(stand, &parts, shoulder.y);
         let crotch_y = crotch(&apart, knee.y, waist_y);
         let girth = |y: f64| trunk.girth(y);

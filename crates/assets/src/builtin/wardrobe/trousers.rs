@@ -4,11 +4,11 @@
 //! over from one to the other as the crotch seam curves from the belly under the body to the seat.
 
 use super::form::{Figure, Form};
-use super::limb::{Limb, at_share_around};
+use super::limb::{StraightLimb, at_share_around};
 use super::panel::Outline;
 use super::place::{Face, length};
 use super::relax;
-use super::sew::{Hold, Pattern};
+use super::sew::{Pattern, PinnedEdges};
 use super::shell::Shell;
 use crate::{Error, Garment, PinTarget, Result};
 use glam::{DVec2, DVec3};
@@ -130,7 +130,7 @@ impl Leg {
 /// Where a left leg is laid.
 struct Around<'a> {
     trunk: &'a Shell,
-    limb: &'a Limb,
+    limb: &'a StraightLimb,
     form: &'a Form,
     /// World height of the hem's level on the trunk, and the limb's.
     hem_y: f64,
@@ -284,6 +284,6 @@ fn sew(vertices: usize, legs: &[Leg; 2], around: &Around) -> Result<Garment> {
         around.slid(start, p, level)
     });
     let edges = names.map(|n| (n, "waist")).to_vec();
-    let hold = Hold { name: "waist", edges, target: PinTarget::Body };
-    cut.sew(&pattern, "pants", &positions, &[hold])
+    let pin = PinnedEdges { name: "waist", edges, target: PinTarget::Body };
+    cut.sew(&pattern, "pants", &positions, &[pin])
 }
