@@ -301,8 +301,8 @@ struct Trainer<'a> {
     fps: f64,
 }
 
-/// Sums over windows of the motion and of its order-0 start: all that a fit of any ridge needs.
-struct Sums {
+/// SplitSums over windows of the motion and of its order-0 start: all that a fit of any ridge needs.
+struct SplitSums {
     /// Over takes that choosing fits to.
     fitted: [NormalEquations; 2],
     /// Over those it holds out.
@@ -311,7 +311,7 @@ struct Sums {
     reach: f64,
 }
 
-impl Sums {
+impl SplitSums {
     /// The sums over all takes.
     fn all(&self) -> Result<[NormalEquations; 2], Error> {
         let mut all = self.fitted.clone();
@@ -335,10 +335,10 @@ impl Trainer<'_> {
     }
 
     /// One pass over every frame of every take.
-    fn sums(&self) -> Result<Sums, Error> {
+    fn sums(&self) -> Result<SplitSums, Error> {
         let layout = &self.layout;
         let empty = || [NormalEquations::new(*layout), NormalEquations::new(layout.bootstrap())];
-        let mut sums = Sums { fitted: empty(), held: empty(), reach: 0.0 };
+        let mut sums = SplitSums { fitted: empty(), held: empty(), reach: 0.0 };
         let mut std = self.sequences.all.seen.body_std();
         std.resize(layout.body, 0.0);
         for (i, held) in self.held_out().into_iter().enumerate() {
@@ -351,7 +351,7 @@ impl Trainer<'_> {
     }
 
     /// Free runs on clips held out of the fit decide.
-    fn choose(&self, sums: &Sums) -> Result<(Choice, Vec<Tried>), Error> {
+    fn choose(&self, sums: &SplitSums) -> Result<(Choice, Vec<Tried>), Error> {
         let ridges = &self.settings.ridges;
         let middle = Choice { ridge: ridges[ridges.len() / 2], horizon: 0 };
         let refining = self.settings.refine && !self.settings.paper && self.layout.order > 0;
@@ -427,7 +427,7 @@ impl Trainer<'_> {
     }
 
     /// Lowers cloth dimensions by an eighth at a time until least squares is stable unaided.
-    fn lower_dims(&self, sums: &Sums, enforced: &Fitted) -> Result<Option<Lowered>, Error> {
+    fn lower_dims(&self, sums: &SplitSums, enforced: &Fitted) -> Result<Option<Lowered>, Error> {
         let kept: Vec<usize> = (0..self.heads.len()).filter(|&i| self.sequences.all.is_kept(i)).collect();
         let enforced_rms_cm = self.score(enforced, &kept)?.rms_cm;
         let all = sums.all()?;

@@ -48,14 +48,14 @@ pub struct Form {
     /// Height of the ankles.
     pub ankle_y: f64,
     /// Which cut suits it.
-    pub figure: Figure,
+    pub build: Build,
     /// How far the inner sides of the legs are from the middle, for slices from the floor up.
     apart: Vec<f64>,
 }
 
 /// Whose cut a garment follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Figure {
+pub enum Build {
     /// Hips clearly wider than the waist.
     Female,
     /// A straight trunk.
@@ -135,8 +135,7 @@ impl Form {
         let apart = apart(stand, &parts, shoulder.y);
         let crotch_y = crotch(&apart, knee.y, waist_y);
         let girth = |y: f64| trunk.girth(y);
-        let figure =
-            if girth(hip_y) > HIPS_OVER_WAIST * girth(waist_y) { Figure::Female } else { Figure::Male };
+        let build = if girth(hip_y) > HIPS_OVER_WAIST * girth(waist_y) { Build::Female } else { Build::Male };
         let (knee_y, ankle_y) = (knee.y, ankle.y);
         Ok(Self {
             trunk,
@@ -151,7 +150,7 @@ impl Form {
             leg,
             crotch_y,
             ankle_y,
-            figure,
+            build,
             apart,
         })
     }

@@ -3,7 +3,7 @@
 
 use super::Clip;
 use super::gaits::route;
-use crate::builtin::motions::choreography::{HeldLeg, d, wander};
+use crate::builtin::motions::choreography::{LegAngles, d, wander};
 use crate::builtin::motions::figure::{Extra, Figure, Plan};
 
 pub(super) const CLIPS: &[Clip] = &[
@@ -64,7 +64,7 @@ fn stepping(figure: &Figure, duration: f64, seed: u32, speed: f64, degrees: f64)
 fn dancing(figure: &Figure, seed: u32, degrees: f64) -> Plan {
     let mut plan = stepping(figure, 10.0, seed, 0.3, 90.0);
     plan.hold_swings(
-        HeldLeg { knee: d(48.0), point: d(25.0), flex: d(30.0), out: d(12.0), turn: d(10.0) },
+        LegAngles { knee: d(48.0), point: d(25.0), flex: d(30.0), out: d(12.0), turn: d(10.0) },
         0.9,
     );
     for k in 0..2 {

@@ -2,7 +2,7 @@
 
 use super::Clip;
 use super::gaits::route;
-use crate::builtin::motions::choreography::{HeldLeg, d, held, passing_speed};
+use crate::builtin::motions::choreography::{LegAngles, d, held, passing_speed};
 use crate::builtin::motions::feet::Stance;
 use crate::builtin::motions::figure::{Extra, Figure, Plan};
 use crate::builtin::motions::gait::Swing;
@@ -59,7 +59,7 @@ pub(super) const CLIPS: &[Clip] = &[
     ("skipping", |f| {
         let mut plan = route(f, 6.0, &|_| [1.7, 0.0], &|_| 0.0, &|_| 0.8, &|_| 1.0);
         plan.hold_swings(
-            HeldLeg { flex: d(65.0), out: d(4.0), turn: 0.0, knee: d(80.0), point: d(20.0) },
+            LegAngles { flex: d(65.0), out: d(4.0), turn: 0.0, knee: d(80.0), point: d(20.0) },
             0.7,
         );
         plan
