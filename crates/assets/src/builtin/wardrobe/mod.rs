@@ -89,7 +89,7 @@ pub fn garment(name: &str, body: &Body) -> Result<Garment> {
         Error::Invalid(what) => stand.refused(&format!(
             "{kind}: {what} (measured: {}; a part that is measured wrong has other joints or weights than its name \
              says, see `toile inspect`)",
-            Measures::of(&stand, &form)
+            Measures::of(&stand, &form).on_stand()
         )),
         other => other,
     })?;
