@@ -279,7 +279,8 @@ pub fn run(args: &Args) -> Result<()> {
         Out::Film(format) => film(&mut artist, format, &wanted, &bar)?,
     }
     bar.finish_and_clear();
-    println!("{} ({} pictures, {adapter})", args.out.display(), wanted.len());
+    let pictures = if wanted.len() == 1 { "picture" } else { "pictures" };
+    println!("{} ({} {pictures}, {adapter})", args.out.display(), wanted.len());
     Ok(())
 }
 

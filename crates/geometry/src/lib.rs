@@ -14,7 +14,7 @@ mod crossings;
 mod mesh;
 mod random;
 
-pub mod bvh;
+pub mod bvh2;
 pub mod bvh4;
 pub mod continuous;
 pub mod distance;

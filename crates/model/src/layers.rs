@@ -164,10 +164,10 @@ pub struct Floating {
     /// Outer side of each free vertex in the bind pose: the side of a limb it comes out on.
     pub outward: Vec<Vec3>,
     /// What the cloth meets.
-    pub limbs: Vec<Limb>,
+    pub limbs: Vec<LimbCylinder>,
 }
 
-/// Rings along a [`Limb`].
+/// Rings along a [`LimbCylinder`].
 pub const LIMB_RINGS: usize = 9;
 /// Radii around each of its rings.
 pub const LIMB_SIDES: usize = 16;
@@ -175,7 +175,7 @@ pub const LIMB_SIDES: usize = 16;
 /// A part of the body that floating cloth meets: a cylinder whose radius is measured around and along it, fixed to one
 /// joint and given in the bind pose.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Limb {
+pub struct LimbCylinder {
     /// For reports.
     pub name: String,
     /// What it moves with.
@@ -194,7 +194,7 @@ pub struct Limb {
     pub candidates: Vec<u32>,
 }
 
-impl Limb {
+impl LimbCylinder {
     /// The radius in the direction `(along, x, y)`: share of the axis, and the two coordinates across it.
     pub fn radius(&self, along: f32, x: f32, y: f32) -> f32 {
         let size = x.abs() + y.abs();
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_limb_has_the_radius_it_was_given_in_every_direction() {
-        let mut limb = Limb {
+        let mut limb = LimbCylinder {
             name: "shin".into(),
             joint: 0,
             from: Vec3::ZERO,
@@ -304,7 +304,7 @@ mod tests {
             }
         }
         for s in 0..LIMB_SIDES {
-            let (x, y) = Limb::direction(s);
+            let (x, y) = LimbCylinder::direction(s);
             assert!((limb.radius(0.5, x, y) - (0.14 + 0.001 * s as f32)).abs() < 1e-5, "{s}");
         }
         assert!(limb.radius(0.3, 0.0, 0.0).is_finite());

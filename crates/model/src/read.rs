@@ -3,7 +3,7 @@
 use crate::tensors::TensorReader;
 use crate::write::{FORMAT, VERSION};
 use crate::{
-    ALONG, AROUND, Attachment, Certificate, Correction, Error, HipLine, InputSet, Limb, Model, ModelKind,
+    ALONG, AROUND, Attachment, Certificate, Correction, Error, HipLine, InputSet, LimbTube, Model, ModelKind,
     NEIGHBOURS, ROOT_TERMS, Result, Shield, Skin,
 };
 use glam::Vec3;
@@ -210,7 +210,7 @@ fn shield(file: &mut TensorReader<'_>, vertices: usize, joints: usize) -> Option
 }
 
 /// Limbs, which limbs each vertex can meet, and which way is out; files without them have none.
-fn limbs(file: &mut TensorReader<'_>, vertices: usize) -> (Vec<Limb>, Vec<u32>, Vec<Vec3>) {
+fn limbs(file: &mut TensorReader<'_>, vertices: usize) -> (Vec<LimbTube>, Vec<u32>, Vec<Vec3>) {
     if !file.has("limb_joint") {
         return Default::default();
     }
@@ -225,7 +225,7 @@ fn limbs(file: &mut TensorReader<'_>, vertices: usize) -> (Vec<Limb>, Vec<u32>, 
     let limbs = joints.into_iter().zip(lines.iter().zip(radii)).map(|(joint, (line, radii))| {
         let [middle, half, across] = [0, 3, 6].map(|at| Vec3::from_slice(&line[at..at + 3]));
         let radius = std::array::from_fn(|i| std::array::from_fn(|k| radii[i * AROUND + k]));
-        Limb { joint, middle, half, across, radius }
+        LimbTube { joint, middle, half, across, radius }
     });
     (limbs.collect(), meets, outward)
 }

@@ -2,7 +2,7 @@
 
 use crate::contact::cloth::{Broad, Hard, Tangles};
 use crate::contact::collider::Collider;
-use crate::contact::memory::Memory;
+use crate::contact::limb_cache::LimbCache;
 use crate::step::Budget;
 use glam::DVec3;
 
@@ -48,7 +48,7 @@ pub struct State {
     /// Rigid things in the way, where they were and where they go.
     pub colliders: Vec<Collider>,
     /// Where samples last saw the limbs of a body.
-    pub(crate) limbs: Memory,
+    pub(crate) limb_cache: LimbCache,
     /// Where cloth crosses itself.
     pub(crate) tangles: Tangles,
     /// Which triangles of the cloth may meet.
@@ -72,7 +72,7 @@ impl State {
             grips: vec![Grip::default(); samples],
             angles: vec![0.0; hinges],
             colliders: Vec::new(),
-            limbs: Memory::default(),
+            limb_cache: LimbCache::default(),
             tangles: Tangles::new(n),
             broad: Broad::default(),
             hard: Hard::default(),

@@ -3,7 +3,7 @@
 use super::segments::Anatomy;
 use crate::{Role, TriangleTree};
 use glam::Vec3;
-use toile_model::layers::{LIMB_RINGS, LIMB_SIDES, Limb};
+use toile_model::layers::{LIMB_RINGS, LIMB_SIDES, LimbCylinder};
 
 /// A part, where its axis goes, whose skin counts, and how far cloth comes from to meet it.
 struct Part {
@@ -17,7 +17,7 @@ struct Part {
 }
 
 /// Every part that cloth can meet.
-pub(super) fn limbs(anatomy: &Anatomy<'_>, free: &[Vec3], outward: &[Vec3]) -> Vec<Limb> {
+pub(super) fn limbs(anatomy: &Anatomy<'_>, free: &[Vec3], outward: &[Vec3]) -> Vec<LimbCylinder> {
     let mesh = &anatomy.body.mesh;
     let roles: Vec<Role> = (0..mesh.triangles.len()).map(|t| anatomy.role_of_triangle(t)).collect();
     parts(anatomy)
@@ -33,7 +33,7 @@ pub(super) fn limbs(anatomy: &Anatomy<'_>, free: &[Vec3], outward: &[Vec3]) -> V
                 .filter(|(_, role)| part.skin.contains(role))
                 .map(|(t, _)| *t)
                 .collect();
-            let mut limb = Limb {
+            let mut limb = LimbCylinder {
                 name: part.name.into(),
                 joint,
                 from: part.from,
@@ -150,7 +150,7 @@ fn measure(positions: &[Vec3], skin: &[[u32; 3]], part: &Part, side: Vec3) -> Op
     for r in 0..LIMB_RINGS {
         let origin = part.from.lerp(part.to, r as f32 / (LIMB_RINGS - 1) as f32);
         rings.push(std::array::from_fn(|s| {
-            let (x, y) = Limb::direction(s);
+            let (x, y) = LimbCylinder::direction(s);
             tree.first_hit(origin, side * x + other * y).map(|hit| hit.distance_m)
         }));
     }
@@ -176,7 +176,7 @@ fn measure(positions: &[Vec3], skin: &[[u32; 3]], part: &Part, side: Vec3) -> Op
 }
 
 /// Cloth that is near enough at rest and not on the far side of the limb (their list of possible colliders).
-fn candidates(limb: &Limb, free: &[Vec3], outward: &[Vec3], reach_m: f32) -> Vec<u32> {
+fn candidates(limb: &LimbCylinder, free: &[Vec3], outward: &[Vec3], reach_m: f32) -> Vec<u32> {
     let along = limb.to - limb.from;
     let (axis, length) = (along.normalize(), along.length());
     let other = axis.cross(limb.side);

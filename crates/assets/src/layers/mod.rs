@@ -19,7 +19,7 @@ use toile_model::layers::{Layer, Layers};
 
 /// Distances from the skin that part the layers, for a wearer of 1.7 m; others by their height.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
+pub struct LayerLimits {
     /// Cloth nearer than this sticks, m.
     pub stretch_m: f32,
     /// Cloth farther than this floats, m.
@@ -30,11 +30,11 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LayerSettings {
     /// On the trunk and head. A shirt that stands off the waist by a hand's width still follows it.
-    pub trunk: Limits,
+    pub trunk: LayerLimits,
     /// On arms.
-    pub arms: Limits,
+    pub arms: LayerLimits,
     /// On legs.
-    pub legs: Limits,
+    pub legs: LayerLimits,
     /// How deep sleeves and trouser legs hang, against a tube without stiffness.
     pub hang: f32,
 }
@@ -42,9 +42,9 @@ pub struct LayerSettings {
 impl Default for LayerSettings {
     fn default() -> Self {
         Self {
-            trunk: Limits { stretch_m: 0.006, loose_m: 0.12 },
-            arms: Limits { stretch_m: 0.004, loose_m: 0.12 },
-            legs: Limits { stretch_m: 0.004, loose_m: 0.12 },
+            trunk: LayerLimits { stretch_m: 0.006, loose_m: 0.12 },
+            arms: LayerLimits { stretch_m: 0.004, loose_m: 0.12 },
+            legs: LayerLimits { stretch_m: 0.004, loose_m: 0.12 },
             // Cloth that bends stiffly keeps its tube rounder than a catenary.
             hang: 0.5,
         }
@@ -52,7 +52,7 @@ impl Default for LayerSettings {
 }
 
 impl LayerSettings {
-    fn limits(&self, region: Region) -> &Limits {
+    fn limits(&self, region: Region) -> &LayerLimits {
         match region {
             Region::Trunk | Region::Head => &self.trunk,
             Region::Arm(_) => &self.arms,

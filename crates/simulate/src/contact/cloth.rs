@@ -3,7 +3,7 @@
 use super::constraint::{Contact, NO_SAMPLE};
 use crate::scene::Scene;
 use glam::DVec3;
-use toile_geometry::bvh::{Aabb, Bvh};
+use toile_geometry::bvh2::{Aabb, Bvh2};
 use toile_geometry::continuous::{Pair, distance_squared, segment_crosses_triangle, time_of_impact};
 use toile_geometry::distance::{point_triangle, segment_segment};
 
@@ -99,7 +99,7 @@ const ASIDE: f64 = 0.3;
 /// Everything needed to find self-contacts, reused from step to step.
 #[derive(Clone, Debug, Default)]
 pub struct ClothContact {
-    bvh: Bvh,
+    bvh: Bvh2,
     /// Per triangle the vertices and edges it speaks for, so that each pair is met once.
     own_vertices: Vec<[bool; 3]>,
     own_edges: Vec<[bool; 3]>,
@@ -231,7 +231,7 @@ impl ClothContact {
             scene.triangles.iter().map(|t| t.map(|i| take(&mut vertex_taken, i as usize))).collect();
         let own_edges =
             scene.triangle_edges.iter().map(|t| t.map(|(e, _)| take(&mut edge_taken, e as usize))).collect();
-        let mut bvh = Bvh::new(&centres);
+        let mut bvh = Bvh2::new(&centres);
         bvh.join(&neighbours(scene));
         Self {
             bvh,

@@ -21,7 +21,7 @@ pub use retry::Budget;
 use crate::contact::body::BodySurface;
 use crate::contact::cloth::ClothContact;
 use crate::contact::constraint::Contact;
-use crate::contact::surfaces::{Moment, SurfaceContacts};
+use crate::contact::surfaces::{StepContext, SurfaceContacts};
 use crate::energy::air::Air;
 use crate::energy::{bending, membrane};
 use crate::report::StepReport;
@@ -90,7 +90,7 @@ impl Workspace {
     /// Changes what contacts remember between the state, whose it is, and the searches, which need it; once more gives it
     /// back.
     fn lend(&mut self, state: &mut State) {
-        std::mem::swap(&mut self.surfaces.memory, &mut state.limbs);
+        std::mem::swap(&mut self.surfaces.limb_cache, &mut state.limb_cache);
         std::mem::swap(&mut self.cloth.tangles, &mut state.tangles);
         std::mem::swap(&mut self.cloth.broad, &mut state.broad);
         std::mem::swap(&mut self.cloth.hard, &mut state.hard);
@@ -117,7 +117,7 @@ pub struct Obstacles<'a> {
     pub air: Air<'a>,
 }
 
-/// Advances `state` by `h` seconds, or leaves it as it was but for its memory of contacts and its retry budget.
+/// Advances `state` by `h` seconds, or leaves it as it was but for its cache of contacts and its retry budget.
 pub fn substep(
     scene: &Scene,
     obstacles: &Obstacles<'_>,
@@ -132,7 +132,7 @@ pub fn substep(
     outcome
 }
 
-/// A substep while the workspace holds the state's memory of contacts.
+/// A substep while the workspace holds the state's cache of contacts.
 fn attempt(
     scene: &Scene,
     obstacles: &Obstacles<'_>,
@@ -147,7 +147,7 @@ fn attempt(
     predict::start_dissipation(scene, settings, h, state, ws);
     guess(scene, obstacles, h, state, ws);
 
-    let now = Moment { scene, obstacles, settings, state, h };
+    let now = StepContext { scene, obstacles, settings, state, h };
     self_collision::minimise_apart(&now, ws, &mut report)?;
 
     // What came to a body with the last move only.

@@ -4,7 +4,7 @@ use super::Workspace;
 use super::failure::{Cause, Failure};
 use super::line_search::{Descent, potential};
 use crate::contact::constraint;
-use crate::contact::surfaces::Moment;
+use crate::contact::surfaces::StepContext;
 use crate::energy::membrane_lanes::{self, Four};
 use crate::energy::{bending, membrane};
 use crate::report::StepReport;
@@ -15,8 +15,12 @@ use crate::state::State;
 use glam::{DVec3, Mat3A, Vec3A};
 
 /// Goes from the guess in `ws.x` to the minimum, with the contacts of the last iterate in `ws.contacts`.
-pub(super) fn minimise(now: &Moment<'_>, ws: &mut Workspace, report: &mut StepReport) -> Result<(), Failure> {
-    let Moment { scene, settings, state, h, .. } = *now;
+pub(super) fn minimise(
+    now: &StepContext<'_>,
+    ws: &mut Workspace,
+    report: &mut StepReport,
+) -> Result<(), Failure> {
+    let StepContext { scene, settings, state, h, .. } = *now;
     let rate = scene.fabric.damping_secs / h;
     ws.bent_from.set(&scene.bending, &scene.rest_angles, &state.angles, rate, &mut ws.moments);
     // What is left undone comes back as speed: cloth that moves little is solved the more tightly, or it never rests.
@@ -95,8 +99,8 @@ pub(super) fn minimise(now: &Moment<'_>, ws: &mut Workspace, report: &mut StepRe
 }
 
 /// Contacts at the current iterate: with bodies and rigid things, and of the cloth with itself.
-fn find_contacts(now: &Moment<'_>, ws: &mut Workspace, iteration: usize) {
-    let Moment { scene, settings, state, .. } = *now;
+fn find_contacts(now: &StepContext<'_>, ws: &mut Workspace, iteration: usize) {
+    let StepContext { scene, settings, state, .. } = *now;
     if iteration == 0 {
         ws.surfaces.find(now, &ws.x);
     } else {

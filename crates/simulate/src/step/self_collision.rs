@@ -4,7 +4,7 @@ use super::Workspace;
 use super::failure::{Cause, Failure};
 use super::newton;
 use super::retry::{HARD_FOR, HARDENINGS, LAST_CHANCE_SECS};
-use crate::contact::surfaces::Moment;
+use crate::contact::surfaces::StepContext;
 use crate::report::StepReport;
 use crate::scene::Scene;
 use crate::state::State;
@@ -22,11 +22,11 @@ pub(super) fn near(scene: &Scene) -> f64 {
 /// At its last chance a step goes only as far as its vertices can, pinned or not: what is left of the way comes with the
 /// next step. It may be nothing but the motion of all, but it never leaves a crossing.
 pub(super) fn minimise_apart(
-    now: &Moment<'_>,
+    now: &StepContext<'_>,
     ws: &mut Workspace,
     report: &mut StepReport,
 ) -> Result<(), Failure> {
-    let Moment { scene, settings, state, h, .. } = *now;
+    let StepContext { scene, settings, state, h, .. } = *now;
     if !settings.self_contact {
         return newton::minimise(now, ws, report);
     }

@@ -1,7 +1,7 @@
 //! Shirts, sweaters and jackets with set-in sleeves that end at the hip.
 
 use super::bodice::{Block, Style};
-use super::form::{Figure, Form};
+use super::form::{Build, Form};
 use super::relax;
 use super::sew::Pattern;
 use super::sleeve::{Armhole, Sleeve};
@@ -27,9 +27,9 @@ struct Cutting {
 
 /// A shirt of woven cloth: longer, wider and closer at the neck for a man.
 pub fn shirt(form: &Form, vertices: usize) -> Result<Garment> {
-    let (ease, below_hip, neck_depth) = match form.figure {
-        Figure::Female => (0.10, 0.0, [0.075, 0.035]),
-        Figure::Male => (0.13, 0.03, [0.065, 0.028]),
+    let (ease, below_hip, neck_depth) = match form.build {
+        Build::Female => (0.10, 0.0, [0.075, 0.035]),
+        Build::Male => (0.13, 0.03, [0.065, 0.028]),
     };
     let cutting = Cutting { name: "shirt", ease, clearance: 0.014, below_hip, neck_depth, open: None };
     sew(form, vertices, &cutting)
@@ -37,9 +37,9 @@ pub fn shirt(form: &Form, vertices: usize) -> Result<Garment> {
 
 /// An open jacket, wide enough for a shirt under it.
 pub fn jacket(form: &Form, vertices: usize) -> Result<Garment> {
-    let (ease, below_hip) = match form.figure {
-        Figure::Female => (0.17, -0.03),
-        Figure::Male => (0.19, 0.0),
+    let (ease, below_hip) = match form.build {
+        Build::Female => (0.17, -0.03),
+        Build::Male => (0.19, 0.0),
     };
     let neck_depth = [0.10, 0.03];
     let cutting =

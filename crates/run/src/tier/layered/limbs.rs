@@ -1,11 +1,11 @@
 //! Kinematic correction of floating cloth against legs and trunk (their §7).
 
 use glam::{Affine3A, Vec3, Vec3A};
-use toile_model::layers::Limb;
+use toile_model::layers::LimbCylinder;
 
 /// A limb in its present pose.
 pub(super) struct Posed<'a> {
-    limb: &'a Limb,
+    limb: &'a LimbCylinder,
     world_from_bind: Affine3A,
     bind_from_world: Affine3A,
     axis: Vec3A,
@@ -15,7 +15,7 @@ pub(super) struct Posed<'a> {
 }
 
 impl<'a> Posed<'a> {
-    pub fn new(limb: &'a Limb, bone: &Affine3A) -> Self {
+    pub fn new(limb: &'a LimbCylinder, bone: &Affine3A) -> Self {
         let along = Vec3A::from(limb.to - limb.from);
         let length = along.length().max(1e-6);
         let axis = along / length;
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn cloth_leaves_a_turned_leg_on_its_own_side() {
-        let limb = Limb {
+        let limb = LimbCylinder {
             name: "thigh".into(),
             joint: 0,
             from: Vec3::ZERO,

@@ -1,7 +1,7 @@
 //! The figure: which primitives make the body, where their stations lie, and how they are let out and
 //! taken in until the tape reads the wanted girths.
 //!
-//! The tables below are drawn at the survey's mean stature; `Figure::new` moves their heights to the
+//! The tables below are drawn at the survey's mean stature; `BodyField::new` moves their heights to the
 //! wanted landmarks. The field is that of the half `x ≥ 0`; callers mirror.
 
 use super::super::proportions::{Joints, Proportions};
@@ -11,7 +11,7 @@ use glam::{Vec2, Vec3};
 
 /// The body as a signed field, part by part.
 #[derive(Clone, Debug)]
-pub struct Figure {
+pub struct BodyField {
     torso: Sweep,
     breast: Ellipsoid,
     buttock: Ellipsoid,
@@ -67,7 +67,7 @@ pub struct Parts {
     pub arm: f32,
 }
 
-/// The girths that are fitted, in the order of `Figure::tapes`.
+/// The girths that are fitted, in the order of `BodyField::tapes`.
 const GIRTHS: usize = 11;
 
 /// Heights of the drawn figure that move with the wearer's.
@@ -254,7 +254,7 @@ fn dents(tall: f32, at: impl Fn(f32, f32, f32) -> Vec3) -> Vec<Dent> {
     ]
 }
 
-impl Figure {
+impl BodyField {
     /// The figure on which the tape reads the girths of `p`.
     pub fn fitted(p: &Proportions, joints: &Joints) -> Self {
         let mut sizes = [1.0; GIRTHS];
