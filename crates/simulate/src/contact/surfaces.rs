@@ -68,6 +68,8 @@ pub(super) const SEARCH_TOUCHING_M: f64 = 0.06;
 /// body.
 const OWN_WITHIN_M: f64 = 0.1;
 const OUTWARDS: f64 = 0.5;
+/// How many times as fast cloth is pushed out of a limb that it is not worn on.
+const OTHER_LIMB: f64 = 3.0;
 /// No arm is thicker, from the middle of the upper arm on, m.
 const ARM_M: f64 = 0.08;
 /// Samples within this of touching are kept for the later iterations of a step, m.
@@ -283,6 +285,13 @@ impl SurfaceContacts {
                 }
             };
             let mut contact = now.contact(s, y, found.point, found.normal, motion, now.scene.fabric.friction);
+            if limb != home {
+                // Arms come fast and cloth is not worn on them: it is not to stay in them for long.
+                let gap_start = found.normal.dot(sample.point(&now.state.x) + motion - found.point);
+                let reach = keep + (gap_start + OTHER_LIMB * now.settings.recovery_m).min(0.0);
+                contact.offset += reach - contact.reach;
+                contact.reach = reach;
+            }
             self.remember_pressure(now, &mut contact);
             if !inside {
                 if joint.is_none_or(|(d, _, _)| distance < d) {
