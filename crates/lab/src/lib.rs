@@ -242,9 +242,9 @@ mod tests {
     #[test]
     fn heavy_cantilevers_hang_like_the_elastica() {
         hold(vec![cantilever(10.0, 0.70020, 40).unwrap()]);
-        // Other meshes stay somewhat soft; without the jump term they are 25 % off.
-        let mixed = cantilever_on(5.0, 0.49591, 24, 2, Pattern::Alternating).unwrap();
-        assert!((mixed.ours / mixed.reference - 1.0).abs() < 0.06, "{mixed:?}");
+        for pattern in [Pattern::Alternating, Pattern::Jittered] {
+            hold(vec![cantilever_on(5.0, 0.49591, 24, 2, pattern).unwrap()]);
+        }
     }
 
     #[test]
