@@ -3,7 +3,7 @@
 use super::Workspace;
 use super::failure::{Cause, Failure};
 use super::newton;
-use super::retry::{HARD_FOR, HARDENINGS, LAST_CHANCE_SECS};
+use super::retry::{HARD_FOR, HARDENINGS, HARDER, LAST_CHANCE_SECS};
 use crate::contact::surfaces::StepContext;
 use crate::report::StepReport;
 use crate::scene::Scene;
