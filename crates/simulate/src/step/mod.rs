@@ -22,7 +22,7 @@ use crate::contact::body::BodySurface;
 use crate::contact::cloth::ClothContact;
 use crate::contact::constraint::Contact;
 use crate::contact::surfaces::{StepContext, SurfaceContacts};
-use crate::energy::air::Air;
+use crate::energy::air::{Air, Drag};
 use crate::energy::{bending, membrane};
 use crate::report::StepReport;
 use crate::scene::Scene;
@@ -85,6 +85,12 @@ impl Workspace {
             vectors: pcg::Vectors::new(n),
             cloth: ClothContact::new(scene, x),
         }
+    }
+
+    /// What the air does to a vertex in this step.
+    #[inline]
+    fn drag(&self, i: usize) -> Drag {
+        Drag { damping: self.damping[i], air: self.air[i], base: self.base[i], beta: self.beta[i] }
     }
 
     /// Changes what contacts remember between the state, whose it is, and the searches, which need it; once more gives it

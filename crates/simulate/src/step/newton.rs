@@ -5,8 +5,9 @@ use super::failure::{Cause, Failure};
 use super::line_search::{Descent, potential};
 use crate::contact::constraint;
 use crate::contact::surfaces::StepContext;
+use crate::energy::air::Drag;
 use crate::energy::membrane_lanes::{self, Four};
-use crate::energy::{bending, membrane};
+use crate::energy::{bending, gravity, inertia, membrane};
 use crate::report::StepReport;
 use crate::scene::Scene;
 use crate::settings::Settings;
@@ -134,15 +135,17 @@ fn linearise(
     system.bending_scale = (1.0 + rate) as f32;
     system.inertia = 0.0;
     for i in 0..scene.len() {
-        let k = scene.mass[i] / (ws.beta[i] * ws.beta[i]);
-        let d = ws.x[i] - ws.predicted[i];
-        let wind = (ws.x[i] - ws.base[i]) / ws.beta[i] - ws.air[i];
-        let drag = ws.damping[i] * wind;
-        energy += 0.5 * k * d.length_squared() - scene.mass[i] * settings.gravity.dot(ws.x[i])
-            + 0.5 * ws.beta[i] * wind.dot(drag);
-        ws.gradient[i] = d * k - settings.gravity * scene.mass[i] + drag;
+        let (mass, x) = (scene.mass[i], ws.x[i]);
+        let k = inertia::stiffness(mass, ws.beta[i]);
+        let drag = Drag { damping: ws.damping[i], air: ws.air[i], base: ws.base[i], beta: ws.beta[i] };
+        energy += inertia::energy(k, x, ws.predicted[i])
+            + gravity::energy(mass, settings.gravity, x)
+            + drag.energy(x);
+        ws.gradient[i] = inertia::gradient(k, x, ws.predicted[i])
+            + gravity::gradient(mass, settings.gravity)
+            + drag.gradient(x);
         system.inertia += 3.0 * k as f32;
-        let air: Mat3A = (ws.damping[i] * (1.0 / ws.beta[i])).as_mat3().into();
+        let air: Mat3A = drag.hessian().as_mat3().into();
         system.diagonal[i] = Mat3A::from_diagonal(Vec3A::splat(k as f32).into()) + air;
     }
     system.clear();
