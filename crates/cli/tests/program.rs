@@ -1,15 +1,9 @@
 //! The program as a user meets it: what it prints, what it refuses, and how it exits.
 
+mod program_under_test;
+
+use program_under_test::{text, toile};
 use std::path::PathBuf;
-use std::process::{Command, Output};
-
-fn toile(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_toile")).args(args).output().expect("the program starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
 
 /// A folder of its own for each test.
 fn folder(name: &str) -> PathBuf {
