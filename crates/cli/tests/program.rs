@@ -269,3 +269,17 @@ fn parts_of_files_are_inspected_and_sizes_have_a_range() {
     refused(&["train", "takes", "--cloth-dims", "0", "--out", "x.toile"], &["--cloth-dims", "1..=1024"]);
     std::fs::remove_dir_all(&dir).unwrap();
 }
+
+#[test]
+fn a_reader_that_leaves_early_is_no_fault() {
+    let piped = || std::process::Stdio::piped();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_toile"))
+        .args(["inspect", "--list"])
+        .stdout(piped())
+        .stderr(piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let out = child.wait_with_output().unwrap();
+    assert!(out.status.success() && out.stderr.is_empty(), "{}", text(&out.stderr));
+}
