@@ -13,8 +13,11 @@ use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
 use glam::{Affine3A, Vec3};
 use indicatif::ProgressBar;
-use std::path::PathBuf;
-use toile_assets::{Attachment, AttachmentSettings, Body, Garment, Mesh, Motion, RootTrack, Take, attach};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use toile_assets::{
+    Attachment, AttachmentSettings, Body, Garment, Mesh, Model, Motion, RootTrack, Take, attach,
+};
 use toile_run::{Layer, Layered, LayeredSettings, Stable, Tier};
 use toile_show::{
     Film, FilmFormat, Image, Material, MeshHandle, View, beside, heat_colours, srgb, write_legend,
@@ -543,77 +546,25 @@ fn clothes(
 ) -> Result<(Vec<Worn>, Vec<u32>)> {
     let mut all = Vec::new();
     let mut hidden = Vec::new();
-    let cloth = |triangles: &[[u32; 3]], fabric: &str| Cloth {
-        mesh: MeshHandle::new(triangles),
-        material: Material::fabric(args.fabric.as_deref().unwrap_or(fabric)),
-    };
-    let noted = |notes: &[(String, String)]| {
-        notes.iter().find(|(k, _)| k == "fabric").map_or("cotton".to_string(), |(_, v)| v.clone())
-    };
-    let posed = |attachment: &Attachment| -> Vec<Vec<Vec3>> {
-        shot.bones.iter().map(|bones| attachment.posed(bones)).collect()
-    };
-    let simulated =
-        take.map(|take| (0..take.len()).map(|f| take.frame(f).to_vec()).collect::<Vec<Vec<Vec3>>>());
-    let draped = |take: &Take| -> Result<Attachment> {
-        let mesh =
-            Mesh { positions: take.draped.clone(), triangles: take.triangles.clone(), ..Mesh::default() };
-        Ok(attach(body, &mesh, &AttachmentSettings::default())?)
-    };
     let skinned = panes.contains(&Pane::Skinned);
     if let Some(path) = &args.model {
         let model = tiers::model_for(path, body, None)?;
-        if let Some(take) = take.filter(|t| t.triangles != model.triangles) {
-            return Err(BadRequest(format!(
-                "{}: the model's garment has {} vertices and {} triangles, the take's has {} and {}, or they differ",
-                path.display(),
-                model.vertices,
-                model.triangles.len(),
-                take.vertices,
-                take.triangles.len()
-            ))
-            .into());
-        }
-        let attachment = match (&model.attachment, take) {
-            _ if !skinned => None,
-            (Some(attachment), _) => Some(attachment.clone()),
-            (None, Some(take)) => Some(draped(take)?),
-            (None, None) => {
-                let what = "the model has no attachment to bones; give a take beside it";
-                return Err(BadRequest(format!("{}: {what}", path.display())).into());
-            }
-        };
-        let mut garment = Stable::new(model.clone());
-        let mut learned = Vec::new();
-        for (f, (bones, root)) in shot.bones.iter().zip(&shot.roots.frames).enumerate() {
-            let stepped = garment.step_with_root(bones, root, 1.0 / shot.fps);
-            stepped.with_context(|| format!("frame {f}"))?;
-            let mut out = vec![Vec3::ZERO; model.vertices];
-            garment.positions(&mut out);
-            learned.push(out);
-        }
+        all.push(learned(args, body, shot, (path, &model), take, skinned)?);
         hidden.clone_from(&model.hidden_triangles);
-        all.push(Worn {
-            cloth: cloth(&model.triangles, &noted(&model.notes)),
-            simulated,
-            learned: Some(learned),
-            skinned: attachment.as_ref().map(posed),
-            layered: None,
-        });
     } else if let Some(take) = take {
-        let attachment = if skinned { Some(draped(take)?) } else { None };
+        let attachment = if skinned { Some(draped(body, take)?) } else { None };
         all.push(Worn {
-            cloth: cloth(&take.triangles, &noted(&take.notes)),
-            simulated,
+            cloth: cloth(args, &take.triangles, noted_fabric(&take.notes)),
+            simulated: Some(simulated(take)),
             learned: None,
-            skinned: attachment.as_ref().map(posed),
+            skinned: attachment.as_ref().map(|a| shot.skinned(a)),
             layered: None,
         });
     }
     for (k, name) in args.garment.iter().enumerate() {
         let garment = resolve::garment(name, body, args.rest.into(), None)?;
         let attachment = attach(body, &garment.sim, &AttachmentSettings::default())?;
-        let mut cloth = cloth(&garment.sim.triangles, &garment.fabric);
+        let mut cloth = cloth(args, &garment.sim.triangles, &garment.fabric);
         if k > 0 || !all.is_empty() {
             // Of the same stuff or not, garments are told apart by their colour.
             let [r, g, b] = OTHERS[all.len() % OTHERS.len()];
@@ -623,9 +574,85 @@ fn clothes(
             true => Some(in_layers(args, body, &garment, shot)?),
             false => None,
         };
-        all.push(Worn { cloth, simulated: None, learned: None, skinned: Some(posed(&attachment)), layered });
+        let skinned = Some(shot.skinned(&attachment));
+        all.push(Worn { cloth, simulated: None, learned: None, skinned, layered });
     }
     Ok((all, hidden))
+}
+
+/// A learned garment in every frame, beside the truth where there is a take, and skinned where that is asked for.
+fn learned(
+    args: &Args,
+    body: &Body,
+    shot: &PosedFrames,
+    (path, model): (&Path, &Arc<Model>),
+    take: Option<&Take>,
+    skinned: bool,
+) -> Result<Worn> {
+    if let Some(take) = take.filter(|t| t.triangles != model.triangles) {
+        return Err(BadRequest(format!(
+            "{}: the model's garment has {} vertices and {} triangles, the take's has {} and {}, or they differ",
+            path.display(),
+            model.vertices,
+            model.triangles.len(),
+            take.vertices,
+            take.triangles.len()
+        ))
+        .into());
+    }
+    let attachment = match (&model.attachment, take) {
+        _ if !skinned => None,
+        (Some(attachment), _) => Some(attachment.clone()),
+        (None, Some(take)) => Some(draped(body, take)?),
+        (None, None) => {
+            let what = "the model has no attachment to bones; give a take beside it";
+            return Err(BadRequest(format!("{}: {what}", path.display())).into());
+        }
+    };
+    let mut garment = Stable::new(model.clone());
+    let mut frames = Vec::with_capacity(shot.bones.len());
+    for (f, (bones, root)) in shot.bones.iter().zip(&shot.roots.frames).enumerate() {
+        let stepped = garment.step_with_root(bones, root, 1.0 / shot.fps);
+        stepped.with_context(|| format!("frame {f}"))?;
+        let mut out = vec![Vec3::ZERO; model.vertices];
+        garment.positions(&mut out);
+        frames.push(out);
+    }
+    Ok(Worn {
+        cloth: cloth(args, &model.triangles, noted_fabric(&model.notes)),
+        simulated: take.map(simulated),
+        learned: Some(frames),
+        skinned: attachment.as_ref().map(|a| shot.skinned(a)),
+        layered: None,
+    })
+}
+
+impl PosedFrames {
+    /// A garment that follows the bones, in every frame.
+    fn skinned(&self, attachment: &Attachment) -> Vec<Vec<Vec3>> {
+        self.bones.iter().map(|bones| attachment.posed(bones)).collect()
+    }
+}
+
+fn simulated(take: &Take) -> Vec<Vec<Vec3>> {
+    (0..take.len()).map(|f| take.frame(f).to_vec()).collect()
+}
+
+/// A take's garment as it hangs on the rest pose, attached to the bones.
+fn draped(body: &Body, take: &Take) -> Result<Attachment> {
+    let mesh = Mesh { positions: take.draped.clone(), triangles: take.triangles.clone(), ..Mesh::default() };
+    Ok(attach(body, &mesh, &AttachmentSettings::default())?)
+}
+
+/// A garment to draw, of its own fabric unless another is asked for.
+fn cloth(args: &Args, triangles: &[[u32; 3]], fabric: &str) -> Cloth {
+    let material = Material::fabric(args.fabric.as_deref().unwrap_or(fabric));
+    Cloth { mesh: MeshHandle::new(triangles), material }
+}
+
+/// The fabric that a take or model says it is of.
+fn noted_fabric(notes: &[(String, String)]) -> &str {
+    notes.iter().find(|(k, _)| k == "fabric").map_or("cotton", |(_, v)| v)
 }
 
 /// A garment taken apart as it hangs, and played.

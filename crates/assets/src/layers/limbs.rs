@@ -49,10 +49,32 @@ pub(super) fn limbs(anatomy: &Anatomy<'_>, free: &[Vec3], outward: &[Vec3]) -> V
         .collect()
 }
 
+/// Name, joint, joint at its end, and whose skin counts.
+type Bone = (&'static str, Role, Role, [Role; 3]);
+
+static LEGS: [Bone; 4] = {
+    use Role::*;
+    [
+        ("left thigh", LeftUpperLeg, LeftLowerLeg, [LeftUpperLeg, Hips, LeftLowerLeg]),
+        ("left shin", LeftLowerLeg, LeftFoot, [LeftLowerLeg, LeftUpperLeg, LeftFoot]),
+        ("right thigh", RightUpperLeg, RightLowerLeg, [RightUpperLeg, Hips, RightLowerLeg]),
+        ("right shin", RightLowerLeg, RightFoot, [RightLowerLeg, RightUpperLeg, RightFoot]),
+    ]
+};
+static ARMS: [Bone; 4] = {
+    use Role::*;
+    [
+        ("left upper arm", LeftUpperArm, LeftLowerArm, [LeftUpperArm, LeftLowerArm, LeftShoulder]),
+        ("left forearm", LeftLowerArm, LeftHand, [LeftLowerArm, LeftUpperArm, LeftHand]),
+        ("right upper arm", RightUpperArm, RightLowerArm, [RightUpperArm, RightLowerArm, RightShoulder]),
+        ("right forearm", RightLowerArm, RightHand, [RightLowerArm, RightUpperArm, RightHand]),
+    ]
+};
+
 fn parts(anatomy: &Anatomy<'_>) -> Vec<Part> {
     use Role::*;
     let mut parts = Vec::new();
-    let mut add = |name, joint, from: Option<Vec3>, to: Option<Vec3>, skin, reach| {
+    let mut add = |name, joint, from: Option<Vec3>, to: Option<Vec3>, skin: &'static [Role], reach| {
         if let (Some(from), Some(to)) = (from, to) {
             parts.push(Part { name, joint, from, to, skin, reach });
         }
@@ -64,79 +86,15 @@ fn parts(anatomy: &Anatomy<'_>) -> Vec<Part> {
     let neck = at(Neck).or(at(Head));
     let upper = [UpperChest, Chest, Spine].into_iter().find(|r| anatomy.joint(*r).is_some()).unwrap_or(Hips);
     // Legs first: they are what skirts meet, and the others only correct what is left.
-    add(
-        "left thigh",
-        LeftUpperLeg,
-        at(LeftUpperLeg),
-        at(LeftLowerLeg),
-        &[LeftUpperLeg, Hips, LeftLowerLeg],
-        0.25,
-    );
-    add(
-        "left shin",
-        LeftLowerLeg,
-        at(LeftLowerLeg),
-        at(LeftFoot),
-        &[LeftLowerLeg, LeftUpperLeg, LeftFoot],
-        0.25,
-    );
-    add(
-        "right thigh",
-        RightUpperLeg,
-        at(RightUpperLeg),
-        at(RightLowerLeg),
-        &[RightUpperLeg, Hips, RightLowerLeg],
-        0.25,
-    );
-    add(
-        "right shin",
-        RightLowerLeg,
-        at(RightLowerLeg),
-        at(RightFoot),
-        &[RightLowerLeg, RightUpperLeg, RightFoot],
-        0.25,
-    );
+    for (name, joint, end, skin) in &LEGS {
+        add(name, *joint, at(*joint), at(*end), skin, 0.25);
+    }
     add("hips", Hips, low, waist, &[Hips, Spine, Chest, LeftUpperLeg, RightUpperLeg], 0.12);
-    add(
-        "chest",
-        upper,
-        waist,
-        neck,
-        &[Spine, Chest, UpperChest, Neck, LeftShoulder, RightShoulder, LeftUpperArm, RightUpperArm],
-        0.12,
-    );
-    add(
-        "left upper arm",
-        LeftUpperArm,
-        at(LeftUpperArm),
-        at(LeftLowerArm),
-        &[LeftUpperArm, LeftLowerArm, LeftShoulder],
-        0.08,
-    );
-    add(
-        "left forearm",
-        LeftLowerArm,
-        at(LeftLowerArm),
-        at(LeftHand),
-        &[LeftLowerArm, LeftUpperArm, LeftHand],
-        0.08,
-    );
-    add(
-        "right upper arm",
-        RightUpperArm,
-        at(RightUpperArm),
-        at(RightLowerArm),
-        &[RightUpperArm, RightLowerArm, RightShoulder],
-        0.08,
-    );
-    add(
-        "right forearm",
-        RightLowerArm,
-        at(RightLowerArm),
-        at(RightHand),
-        &[RightLowerArm, RightUpperArm, RightHand],
-        0.08,
-    );
+    let chest = &[Spine, Chest, UpperChest, Neck, LeftShoulder, RightShoulder, LeftUpperArm, RightUpperArm];
+    add("chest", upper, waist, neck, chest, 0.12);
+    for (name, joint, end, skin) in &ARMS {
+        add(name, *joint, at(*joint), at(*end), skin, 0.08);
+    }
     parts
 }
 
