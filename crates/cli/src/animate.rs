@@ -31,7 +31,11 @@ use toile_assets::{Body, Garment, Mesh};
     {\"labels\": {\"neckline\": [0, 1, 2]},        sets of vertices that --pin holds to the body\n   \
     \"layers\": [\"stretch\", null, \"floating\"],   layer of each vertex, null by distance (tier layered)\n   \
     \"max_distance_m\": [0, 0.1, 0.5],           how far each may leave its skinned place; 0 holds it\n   \
-    \"backstop_m\": [0.01, 0.01, 0.05]}          how deep each may go below it\n\nExamples:\n  \
+    \"backstop_m\": [0.01, 0.01, 0.05]}          how deep each may go below it\n  \
+    A cape.glb is painted by its vertex colours where its cape.json says how far full colour is:\n  \
+    {\"vertex_colours\": {\"max_distance_m\": 0.5,  red: how far, 0 holds\n                      \
+    \"backstop_m\": 0.1,      green: how deep\n                      \
+    \"layers\": true}}        blue: 0 by distance, 1/3 stretch, 2/3 loose, 1 floating\n\nExamples:\n  \
     toile animate --garment dress --motion walk --out walk.pc2\n  \
     toile animate --tier layered --body hero.glb --garment shirt --motion walk --out walk.glb --with-body\n  \
     toile animate --tier stable --model dress.toile --garment dress --motion turn:90 --out turn.usda\n  \
@@ -209,8 +213,7 @@ fn cloth(args: &Args, tier: TierName, body: &Body, shot: &PosedMotion) -> Result
     let mut cache = Cache::new(args, Drawn::garment(&garment), shot)?;
     let played = if tier == TierName::Full {
         let take = tiers::simulate(body, &garment, &fabric, shot)?;
-        let leash = Leash::new(body, &garment, &take.draped)?;
-        (0..take.len()).try_for_each(|f| cache.push(&leash.kept(&shot.bones[f], take.frame(f))))?;
+        (0..take.len()).try_for_each(|f| cache.push(take.frame(f)))?;
         tiers::played_take(&take)
     } else {
         let rest = match args.no_drape {

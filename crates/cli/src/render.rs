@@ -45,6 +45,9 @@ pub struct Args {
     /// Garments to put on
     #[arg(long)]
     garment: Vec<String>,
+    /// Hold the garment by these sets of its vertices only: `--pin waist`, or `--pin none`; by all of them unless told
+    #[arg(long)]
+    pin: Vec<String>,
     /// Where a garment's flat rest shape comes from
     #[arg(long, value_enum, default_value = "auto")]
     rest: Rest,
@@ -611,7 +614,8 @@ fn clothes(
         });
     }
     for (k, name) in args.garment.iter().enumerate() {
-        let garment = resolve::garment(name, body, args.rest.into(), None)?;
+        let mut garment = resolve::garment(name, body, args.rest.into(), None)?;
+        resolve::held_by(&mut garment, &args.pin)?;
         let attachment = attach(body, &garment.sim, &AttachmentSettings::default())?;
         let mut cloth = cloth(&garment.sim.triangles, &garment.fabric);
         if k > 0 || !all.is_empty() {
@@ -633,6 +637,7 @@ fn in_layers(args: &Args, body: &Body, garment: &Garment, shot: &PosedFrames) ->
     let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
     let rest = tiers::draped_or_placed(body, garment, &fabric);
     let layers = tiers::layers(body, garment, &rest, &fabric)?;
+    let leash = tiers::Leash::new(body, garment, &rest)?;
     let colours = layers.layer.iter().map(|layer| layer_colour(*layer)).collect();
     let mut tier = Layered::new(layers, LayeredSettings::default());
     let mut frames = Vec::with_capacity(shot.bones.len());
@@ -640,7 +645,7 @@ fn in_layers(args: &Args, body: &Body, garment: &Garment, shot: &PosedFrames) ->
         tier.step(bones, 1.0 / shot.fps).with_context(|| format!("frame {f}"))?;
         let mut out = vec![Vec3::ZERO; tier.vertices()];
         tier.positions(&mut out);
-        frames.push(out);
+        frames.push(leash.kept(bones, &out));
     }
     Ok(InLayers { frames, colours })
 }
