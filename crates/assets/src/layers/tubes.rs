@@ -16,6 +16,8 @@ const STRINGS: usize = 8;
 const FEWEST: usize = 24;
 /// Of the wearer's height: cloth that faces up this near to the skin rests on it.
 const RESTS: f32 = 0.007;
+/// Distance that cloth keeps from the skin wherever it lies, m.
+const TOUCH_M: f32 = 0.003;
 /// How far a shirt falls at the hips for what it falls by at the shoulders.
 const AT_HIPS: f32 = 0.3;
 
@@ -86,7 +88,8 @@ pub(super) fn tubes(
     }
     let along = ups(&ways, mesh, topology, spacing_m);
     let sleeves: Vec<bool> = tubes.iter().map(|t| t.strings.is_empty()).collect();
-    let of_sleeves: Vec<Vec3> = carried_ups(anatomy, attachment, topology);
+    let slack_m = tubes.iter().map(|t| t.slack_m).fold(0.0, f32::max);
+    let of_sleeves: Vec<Vec3> = carried_ups(anatomy, attachment, topology, over, slack_m);
     let ride = |v: usize| {
         let mut two = [(0u16, 0.0f32); 2];
         for (t, share) in shares.iter().enumerate().map(|(t, s)| (t as u16, s[v])) {
@@ -224,7 +227,13 @@ fn strings(
 
 /// Directions in which a shirt goes with the arms that carry it: up on the trunk, less towards the hips, which hold it too,
 /// and along the arms on sleeves.
-fn carried_ups(anatomy: &Anatomy<'_>, attachment: &Attachment, topology: &Topology) -> Vec<Vec3> {
+fn carried_ups(
+    anatomy: &Anatomy<'_>,
+    attachment: &Attachment,
+    topology: &Topology,
+    over: &[Over],
+    slack_m: f32,
+) -> Vec<Vec3> {
     let height = |role| anatomy.place(role).map_or(0.0, |p| p.y);
     let (hips, shoulders) = (height(Role::Hips), height(Role::LeftUpperArm));
     let up = |v: usize| {
@@ -236,6 +245,11 @@ fn carried_ups(anatomy: &Anatomy<'_>, attachment: &Attachment, topology: &Topolo
     };
     let mut ups: Vec<Vec3> = (0..attachment.rest.len()).map(up).collect();
     smooth_vectors(&mut ups, topology, 4);
+    for (up, o) in ups.iter_mut().zip(over) {
+        // It falls onto the skin below it and then slides along, not into it.
+        let most = (o.gap_m - TOUCH_M).max(0.0) / slack_m.max(1e-4);
+        *up -= o.normal * (up.dot(o.normal) - most).max(0.0);
+    }
     ups
 }
 
