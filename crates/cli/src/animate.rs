@@ -88,6 +88,9 @@ pub struct Args {
     /// Put the character and its motion into the GLB, too
     #[arg(long)]
     with_body: bool,
+    /// With --with-body: leave out what of the character the garment covers in every frame
+    #[arg(long, requires = "with_body")]
+    hide: bool,
     /// Where to: .pc2, .abc, .usda, .obj or .glb
     #[arg(long)]
     out: PathBuf,
@@ -256,6 +259,7 @@ struct Cache<'a> {
     shot: &'a PosedMotion,
     out: &'a Path,
     with_body: bool,
+    hide: bool,
     sink: Sink<'a>,
     render: Vec<Vec3>,
     files: Vec<PathBuf>,
@@ -296,7 +300,8 @@ impl<'a> Cache<'a> {
             _ => Sink::Glb(Vec::with_capacity(shot.len())),
         };
         let bar = progress::bar(shot.len() as u64, "writing");
-        Ok(Self { drawn, shot, out, with_body: args.with_body, sink, render: Vec::new(), files, bar })
+        let (with_body, hide) = (args.with_body, args.hide);
+        Ok(Self { drawn, shot, out, with_body, hide, sink, render: Vec::new(), files, bar })
     }
 
     /// Appends a frame given in simulation vertices.
@@ -332,6 +337,9 @@ impl<'a> Cache<'a> {
             Sink::Glb(frames) => {
                 let piece = glb::Piece::frames("garment", self.drawn.mesh, &frames, self.shot.fps);
                 let motions = std::slice::from_ref(&self.shot.motion);
+                let seen =
+                    if self.hide { Some(uncovered(body, self.shot, self.drawn, &frames)) } else { None };
+                let body = seen.as_ref().unwrap_or(body);
                 let scene = glb::Scene {
                     body: self.with_body.then_some(body),
                     motions: if self.with_body { motions } else { &[] },
@@ -342,4 +350,19 @@ impl<'a> Cache<'a> {
         }
         Ok(self.files)
     }
+}
+
+/// The body without the triangles that the garment covers in every frame, looked at in up to 24.
+fn uncovered(body: &Body, shot: &PosedMotion, drawn: Drawn, frames: &[Vec<Vec3>]) -> Body {
+    let stride = frames.len().div_ceil(24).max(1);
+    let looked = (0..frames.len()).step_by(stride);
+    let both = looked.map(|f| (body.skinned_positions(&shot.bones[f]), frames[f].clone()));
+    let hidden = toile_learn::hidden_under(&body.mesh.triangles, &drawn.mesh.triangles, both);
+    let mut left = body.clone();
+    let mut t = 0u32;
+    left.mesh.triangles.retain(|_| {
+        t += 1;
+        hidden.binary_search(&(t - 1)).is_err()
+    });
+    left
 }

@@ -51,6 +51,8 @@ pub struct Layers {
     pub rides: Vec<Ride>,
     /// Layer 3.
     pub floating: Option<Floating>,
+    /// Joints of the wearer: what a pose must have.
+    pub joints: usize,
     /// Joint of the hips, and where it is in the bind pose: a jump of it is a teleport.
     pub hips: (u16, Vec3),
     /// Height of the wearer, m: what lengths are measured by.

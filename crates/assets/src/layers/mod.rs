@@ -137,6 +137,7 @@ pub fn layers(
         tubes,
         rides,
         floating,
+        joints: body.skeleton.len(),
         hips,
         height_m: anatomy.height_m,
     })

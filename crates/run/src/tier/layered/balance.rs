@@ -23,9 +23,7 @@ const MOST_EASED: f32 = 3.0;
 /// the drape is where it rests. Once for each garment, some tens of milliseconds.
 pub fn balance(layers: &mut Layers, settings: &LayeredSettings) {
     let rest = layers.attachment.rest.clone();
-    let joints = layers.attachment.skin.joint_count().max(usize::from(layers.hips.0) + 1);
-    let limbs = layers.floating.iter().flat_map(|f| &f.limbs).map(|l| usize::from(l.joint) + 1).max();
-    let bones = vec![Affine3A::IDENTITY; joints.max(limbs.unwrap_or(0))];
+    let bones = vec![Affine3A::IDENTITY; layers.joints];
     let hips = usize::from(layers.hips.0);
     let Some(floating) = &mut layers.floating else { return };
     let vertices: Vec<u32> = floating.free.iter().chain(&floating.held).copied().collect();

@@ -72,11 +72,8 @@ impl Layered {
     pub fn new(layers: Arc<Layers>, settings: LayeredSettings) -> Self {
         let posed = layers.attachment.rest.clone();
         let settings = LayeredSettings { step_secs: settings.step_secs.clamp(1e-4, PAPERS_STEP_SECS) };
-        let limbs = layers.floating.iter().flat_map(|f| &f.limbs).map(|l| usize::from(l.joint) + 1);
-        let nodes = layers.trunk.iter().map(|t| t.homes.skin.joint_count());
-        let own = layers.attachment.skin.joint_count().max(usize::from(layers.hips.0) + 1);
         Self {
-            joints: limbs.chain(nodes).fold(own, usize::max),
+            joints: layers.joints,
             before: posed.clone(),
             posed,
             shaking: Shaking::default(),
