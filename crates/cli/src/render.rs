@@ -1,5 +1,7 @@
 //! `toile render`: pictures of a body, dressed and in motion.
 
+mod finish;
+
 use crate::convert::Rest;
 use crate::driver;
 use crate::output::{self, Overwrite};
@@ -48,6 +50,9 @@ pub struct Args {
     /// Garments to put on
     #[arg(long)]
     garment: Vec<String>,
+    /// Hold the garment by these sets of its vertices only: `--pin waist`, or `--pin none`; by all of them unless told
+    #[arg(long)]
+    pin: Vec<String>,
     /// Where a garment's flat rest shape comes from
     #[arg(long, value_enum, default_value = "auto")]
     rest: Rest,
@@ -96,6 +101,16 @@ pub struct Args {
     /// Error that is red in the heat map, cm; about twice the mean error unless told
     #[arg(long, allow_negative_numbers = true)]
     heat_cm: Option<f32>,
+    /// Leave out what clothes cover in every frame: of the body, and of garments named before others, which are worn under
+    /// them
+    #[arg(long)]
+    hide: bool,
+    /// Draw the panes layered and layers with curved triangles on this part of the cloth (PN triangles)
+    #[arg(long, value_enum)]
+    curved: Option<finish::Region>,
+    /// How curved triangles are split
+    #[arg(long, value_enum, default_value = "three")]
+    split: finish::SplitName,
     /// Cloth is drawn over the body it covers unless it lies more than this behind it, mm; 0 is plain depth
     #[arg(long, default_value_t = 1000.0 * DEPTH_SLACK_M, allow_negative_numbers = true)]
     slack_mm: f32,
@@ -233,6 +248,8 @@ struct Worn {
 struct InLayers {
     frames: Vec<Vec<Vec3>>,
     colours: Vec<Vec3>,
+    /// Where it is drawn with other triangles than it moves with.
+    mesh: Option<MeshHandle>,
 }
 
 pub fn run(args: &Args) -> Result<()> {
@@ -254,7 +271,10 @@ pub fn run(args: &Args) -> Result<()> {
     let shot = shot(args, &body, take.as_ref())?;
     let wanted = wanted(args, shot.bones.len(), take.is_some() || args.motion.is_some());
     check_size(args, &out, panes.len(), wanted.len())?;
-    let (clothes, hidden) = clothes(args, &body, &shot, take.as_ref(), &panes)?;
+    let (mut clothes, mut hidden) = clothes(args, &body, &shot, take.as_ref(), &panes)?;
+    if args.hide {
+        hidden = finish::hide_covered(&mut clothes, &body, &shot);
+    }
     let mut studio = studio(args, &body, &shot)?;
     studio.hide(&hidden);
     let heat_cm = args.heat_cm.unwrap_or_else(|| red_cm(mean_error_cm(&clothes)));
@@ -483,6 +503,9 @@ impl Artist<'_> {
                     let Some(layered) = &worn.layered else { continue };
                     let colours = (pane == Pane::Layers).then(|| layered.colours.clone());
                     let mut cloth = plain();
+                    if let Some(mesh) = &layered.mesh {
+                        cloth.mesh = mesh.clone();
+                    }
                     if colours.is_some() {
                         cloth.material =
                             Material { flatness: 0.65, hem_m: 0.0, ..Material::cloth(Vec3::ONE) };
@@ -562,7 +585,8 @@ fn clothes(
         });
     }
     for (k, name) in args.garment.iter().enumerate() {
-        let garment = resolve::garment(name, body, args.rest.into(), None)?;
+        let mut garment = resolve::garment(name, body, args.rest.into(), None)?;
+        resolve::held_by(&mut garment, &args.pin)?;
         let attachment = attach(body, &garment.sim, &AttachmentSettings::default())?;
         let mut cloth = cloth(args, &garment.sim.triangles, &garment.fabric);
         if k > 0 || !all.is_empty() {
@@ -660,16 +684,22 @@ fn in_layers(args: &Args, body: &Body, garment: &Garment, shot: &PosedFrames) ->
     let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
     let rest = tiers::draped_or_placed(body, garment, &fabric);
     let layers = tiers::layers(body, garment, &rest, &fabric)?;
-    let colours = layers.layer.iter().map(|layer| layer_colour(*layer)).collect();
+    let leash = tiers::Leash::new(body, garment, &rest)?;
+    let layer = layers.layer.clone();
+    let colours = layer.iter().map(|layer| layer_colour(*layer)).collect();
     let mut tier = Layered::new(layers, LayeredSettings::default());
     let mut frames = Vec::with_capacity(shot.bones.len());
     for (f, bones) in shot.bones.iter().enumerate() {
         tier.step(bones, 1.0 / shot.fps).with_context(|| format!("frame {f}"))?;
         let mut out = vec![Vec3::ZERO; tier.vertices()];
         tier.positions(&mut out);
-        frames.push(out);
+        frames.push(leash.kept(bones, &out));
     }
-    Ok(InLayers { frames, colours })
+    let mut made = InLayers { frames, colours, mesh: None };
+    if let Some(region) = args.curved {
+        made.curve(&garment.sim.triangles, &layer, region, args.split);
+    }
+    Ok(made)
 }
 
 fn layer_colour(layer: Layer) -> Vec3 {

@@ -7,11 +7,12 @@ mod limbs;
 mod segmentation;
 mod segments;
 mod trunk;
+mod tubes;
 
 pub use segments::{Segment, segments};
 
 use crate::{
-    Attachment, AttachmentSettings, Body, Error, Fabric, Garment, Mesh, Result, attach, skirt_share,
+    Attachment, AttachmentSettings, Body, Error, Fabric, Garment, Mesh, Result, Skin, attach, skirt_share,
 };
 use glam::Vec3;
 use segments::{Anatomy, Region};
@@ -96,7 +97,7 @@ pub fn layers(
     let anatomy = Anatomy::of(body)?;
     let mesh = Mesh { positions: rest.to_vec(), triangles: garment.sim.triangles.clone(), uvs: Vec::new() };
     let topology = mesh.topology();
-    let attachment: Attachment = attach(body, &mesh, &AttachmentSettings::default())?;
+    let attachment = lean(&attach(body, &mesh, &AttachmentSettings::default())?)?;
     let over = segments::over(&anatomy, &attachment);
     segmentation::check_worn(&anatomy, garment, &over)?;
     let ring_gaps = segmentation::ring_gaps(&anatomy, &attachment, &over);
@@ -122,6 +123,7 @@ pub fn layers(
         .sum();
     let trunk = trunk::trunk(&anatomy, &mesh, &of_trunk, (area * fabric.density as f32).max(1e-3))?;
     let floating = floating::floating(&anatomy, garment, &mesh, &topology, &layer, fabric)?;
+    let (tubes, rides) = tubes::tubes(&anatomy, garment, &mesh, &topology, (&attachment, &over), &layer);
     let hips = anatomy.joint(crate::Role::Hips).unwrap_or(0);
     let hips = (hips as u16, anatomy.at[hips]);
     let (rigid, kinematic) = rigid_parts(&attachment, &layer, &discs, trunk.as_ref());
@@ -132,10 +134,30 @@ pub fn layers(
         kinematic,
         discs,
         trunk,
+        tubes,
+        rides,
         floating,
+        joints: body.skeleton.len(),
         hips,
         height_m: anatomy.height_m,
     })
+}
+
+/// Most bones that a vertex hangs on, and the least weight of one.
+const MOST_BONES: usize = 4;
+const LEAST_WEIGHT: f32 = 0.02;
+
+/// An attachment without the crumbs that smoothing leaves: half the time of a step is bones times vertices.
+fn lean(attachment: &Attachment) -> Result<Attachment> {
+    let row = |v: usize| {
+        let mut row: Vec<(u16, f32)> = attachment.skin.row(v).collect();
+        row.sort_by(|a, b| b.1.total_cmp(&a.1));
+        row.truncate(MOST_BONES);
+        row.retain(|(_, w)| *w >= LEAST_WEIGHT);
+        row
+    };
+    let rows: Vec<Vec<(u16, f32)>> = (0..attachment.skin.len()).map(row).collect();
+    Ok(Attachment { skin: Skin::from_rows(rows)?, rest: attachment.rest.clone() })
 }
 
 /// Vertices that go with one joint alone, and those left that are neither on a disc nor floating.
