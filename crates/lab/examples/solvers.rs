@@ -3,6 +3,14 @@ use toile_lab::solvers::{METHODS, measure};
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
+    for (name, find) in toile_lab::solvers::findings::CLAIMS.iter().filter(|c| args[0] == "claims" && (args.len() < 2 || args[1..].contains(&c.0.to_string()))) {
+        let began = toile_lab::cpu_ms();
+        let found = find().unwrap();
+        println!("{name} {:.0} ms", toile_lab::cpu_ms() - began);
+        for r in found.rows {
+            println!("  {:5} {:80} {:12.6} {:12.6} {:.2e}", r.pass, r.name, r.ours, r.reference, r.tolerance);
+        }
+    }
     for name in measure::SCENES.iter().filter(|n| n.contains(&args[0])) {
         let subject = measure::subject(name).unwrap();
         println!("{name}: {} vertices", subject.stage.cloth().len());

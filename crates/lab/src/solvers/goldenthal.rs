@@ -216,6 +216,11 @@ impl Goldenthal {
         let projection = Projection::new(threads(stage), stage.cloth().len());
         Self { potential: Implicit::new(stage, model, Scheme::Euler), projection, way, held: stage.held() }
     }
+
+    /// Largest strain of a thread, as a share.
+    pub fn strain(&self, x: &[DVec3]) -> f64 {
+        self.projection.strain(x)
+    }
 }
 
 impl Method for Goldenthal {

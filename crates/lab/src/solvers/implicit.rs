@@ -81,6 +81,12 @@ impl<M: Model> Implicit<M> {
         }
     }
 
+    /// With linear systems solved to the last digits, so that only the scheme errs.
+    pub fn tight(mut self) -> Self {
+        self.tolerance = 1e-9;
+        self
+    }
+
     /// One step; returns the iterations of the linear solver.
     pub fn advance(&mut self, stage: &Stage, touches: &[Touch], state: &mut State, h: f64) -> u32 {
         let n = state.x.len();
@@ -148,14 +154,15 @@ impl<M: Model> Implicit<M> {
         for i in 0..n {
             state.v[i] += dv[i];
         }
+        for i in 0..n {
+            state.x[i] = x_hat[i] + beta * state.v[i];
+        }
+        // Friction changes velocities only: the next step's solve then tells the neighbours, which a place would not.
         for (t, impulse) in active.iter().zip(&pressing) {
             let relative = state.v[t.vertex] - t.velocity;
             let slip = relative - t.normal * relative.dot(t.normal);
             let most = stage.friction * impulse.max(0.0) / mass[t.vertex];
             state.v[t.vertex] -= slip.clamp_length_max(most);
-        }
-        for i in 0..n {
-            state.x[i] = x_hat[i] + beta * state.v[i];
         }
         state.secs += h;
         iterations

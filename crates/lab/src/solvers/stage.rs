@@ -8,6 +8,9 @@ use toile_simulate::contact::body::BodySurface;
 use toile_simulate::contact::collider::Collider;
 use toile_simulate::{Scene, World};
 
+/// As fast as limbs of a walker go, m/s.
+const LIMB_SPEED: f64 = 2.5;
+
 /// Keys of moving things a second.
 pub const KEY_RATE: f64 = 240.0;
 
@@ -226,9 +229,21 @@ impl Obstacles {
                 surface.place(&stage.bones_at(key as f64 / KEY_RATE));
             }
             surface.begin(&stage.bones_at(end as f64 / KEY_RATE));
+            self.key = Some(end);
+            // Nearest points are looked for where the body was, when cloth was still outside, and go with it from there.
+            surface.advance(0.0, 0.0);
+            let mut near = Vec::new();
+            for (i, p) in state.x.iter().enumerate() {
+                let reach = 0.02 + span * (state.v[i].length() + LIMB_SPEED);
+                near.extend(surface.nearest(*p, reach.min(0.2)).map(|at| (i, at)));
+            }
             let share = ((state.secs + span) * KEY_RATE - key as f64) / (end - key).max(1) as f64;
             surface.advance(0.0, share.min(1.0));
-            self.key = Some(end);
+            for (vertex, at) in near.into_iter().filter(|n| !surface.is_free_arm(n.1.triangle)) {
+                let (moved, _) = surface.material(at.triangle, at.weights);
+                let (point, velocity) = (moved.point + moved.normal * self.gap_m, surface.motion(&at) / span);
+                self.found.push(Touch { vertex, normal: moved.normal, point, velocity });
+            }
         }
         for (i, p) in state.x.iter().enumerate() {
             let reach = 0.02 + 1.5 * span * state.v[i].length();
@@ -239,17 +254,6 @@ impl Obstacles {
                     self.found.push(Touch { vertex: i, normal, point, velocity: rigid(c, point, span) });
                 }
             }
-            let Some(surface) = &self.surface else { continue };
-            let Some(near) = surface.nearest(*p, (reach + 0.03).min(0.15)) else { continue };
-            let t = surface.body().mesh.triangles[near.triangle as usize].map(|v| v as usize);
-            let moved: DVec3 =
-                (0..3).map(|k| (surface.end[t[k]] - surface.start[t[k]]) * near.weights[k]).sum();
-            let away = *p - near.point;
-            // Outside the way to the nearest point is the normal; under the skin it points inward.
-            let sign = if away.dot(near.normal) < 0.0 { -1.0 } else { 1.0 };
-            let normal = if away.length() > 1e-4 { sign * away.normalize() } else { near.normal };
-            let point = near.point + normal * self.gap_m;
-            self.found.push(Touch { vertex: i, normal, point, velocity: moved / span });
         }
     }
 }
