@@ -27,6 +27,7 @@ mod motion;
 mod row;
 mod scenario;
 pub mod scenes;
+pub mod solvers;
 mod worn;
 
 pub use clock::cpu_ms;

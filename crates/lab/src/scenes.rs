@@ -53,7 +53,7 @@ fn jitter(x: &mut [DVec3], seed: u64) {
 
 /// The cloth of the scenes: as heavy and as easily bent as cotton, but as stiff in shear as in stretch. A principal strain
 /// of 10 % is a shear of 12 degrees, which loose weaves pass on any ball, rightly.
-fn canvas() -> Fabric {
+pub(crate) fn canvas() -> Fabric {
     Fabric {
         name: "canvas".into(),
         density: 0.15,
@@ -70,7 +70,7 @@ fn canvas() -> Fabric {
 }
 
 /// A ball to look at.
-fn ball(centre: DVec3, radius: f64) -> Piece {
+pub(crate) fn ball(centre: DVec3, radius: f64) -> Piece {
     let (rings, sides) = (24u32, 48u32);
     let mut positions = vec![];
     for r in 0..=rings {
@@ -243,7 +243,7 @@ fn along(line: &[DVec2], s: f64) -> DVec2 {
 }
 
 /// Two joints at the ends of a sleeve, far apart; the body is only a pin's head at each.
-fn two_hands(length: f32) -> Result<Body> {
+pub(crate) fn two_hands(length: f32) -> Result<Body> {
     let mut joints = vec![Joint { name: "root".into(), parent: None, rest: Transform::IDENTITY }];
     let mut mesh = Mesh::default();
     let mut rows = vec![];
@@ -276,7 +276,7 @@ fn two_hands(length: f32) -> Result<Body> {
 }
 
 /// A sleeve about the x axis whose end rings follow the two joints.
-fn sleeve(length: f32, radius: f32, rings: u32, sides: u32) -> Garment {
+pub(crate) fn sleeve(length: f32, radius: f32, rings: u32, sides: u32) -> Garment {
     let mut sim = Mesh::default();
     for r in 0..=rings {
         for s in 0..sides {

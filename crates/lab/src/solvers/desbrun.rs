@@ -1,0 +1,105 @@
+//! Interactive animation of structured deformable objects, Desbrun, Schröder and Barr 1999: an implicit step with a constant
+//! matrix (every spring as if it had no length), momentum put right, then over-long springs drawn together. See
+//! docs/math/springs.md.
+
+use super::blocks::{Blocks, Filter, modified_pcg};
+use super::provot::correct;
+use super::springs::Springs;
+use super::stage::{Obstacles, Stage, State, collide};
+use super::{Method, Work};
+use glam::{DMat3, DVec3};
+
+/// Stretch that is left to springs, and passes of the correction.
+const CRITICAL: f64 = 0.01;
+const PASSES: u32 = 10;
+
+/// The method.
+pub struct Desbrun {
+    springs: Springs,
+    held: Vec<bool>,
+    /// `M + h² L` and the step it is for.
+    matrix: Blocks,
+    matrix_secs: f64,
+    force: Vec<DVec3>,
+}
+
+impl Desbrun {
+    /// For a stage.
+    pub fn new(stage: &Stage) -> Self {
+        let n = stage.cloth().len();
+        let springs = Springs::explicit(stage, 1.0);
+        let matrix = Blocks::new(n, springs.springs.iter().map(|s| &s.ends[..]));
+        Self { springs, held: stage.held(), matrix, matrix_secs: 0.0, force: vec![DVec3::ZERO; n] }
+    }
+
+    fn prepare(&mut self, stage: &Stage, h: f64) {
+        if (self.matrix_secs - h).abs() < 1e-12 {
+            return;
+        }
+        self.matrix_secs = h;
+        self.matrix.clear();
+        for (i, m) in stage.cloth().mass.iter().enumerate() {
+            self.matrix.add(i, i, DMat3::IDENTITY * *m);
+        }
+        for s in &self.springs.springs {
+            let [i, j] = s.ends.map(|e| e as usize);
+            let k = DMat3::IDENTITY * (h * h * s.stiffness);
+            self.matrix.add(i, i, k);
+            self.matrix.add(j, j, k);
+            self.matrix.add(i, j, -k);
+            self.matrix.add(j, i, -k);
+        }
+    }
+}
+
+impl Method for Desbrun {
+    fn step(&mut self, stage: &Stage, obstacles: &mut Obstacles, state: &mut State, h: f64) -> Work {
+        let touches = obstacles.near(stage, state, h);
+        self.prepare(stage, h);
+        let (n, mass) = (state.x.len(), &stage.cloth().mass);
+        self.force.fill(DVec3::ZERO);
+        self.springs.add_forces(&state.x, &state.v, &mut self.force);
+        let right: Vec<DVec3> = (0..n).map(|i| (self.force[i] + stage.gravity() * mass[i]) * h).collect();
+        let mut filter = Filter::free(n);
+        stage.pins.vertices.iter().for_each(|&v| filter.hold(v as usize, DVec3::ZERO));
+        let mut dv = vec![DVec3::ZERO; n];
+        let iterations = modified_pcg(&self.matrix, &right, &filter, 1e-3, 500, &mut dv);
+        if stage.pins.vertices.is_empty() {
+            without_torque(mass, &state.x, &mut dv);
+        }
+        let before = state.x.clone();
+        for i in 0..n {
+            state.v[i] += dv[i];
+            state.x[i] += state.v[i] * h;
+        }
+        state.secs += h;
+        let to = state.secs;
+        state.hold(&stage.pins, to, h);
+        correct(&self.springs.springs, &self.held, CRITICAL, PASSES, &mut state.x);
+        for i in 0..n {
+            state.v[i] = (state.x[i] - before[i]) / h;
+        }
+        collide(&touches, &self.held, stage.friction, h, state);
+        Work::iterations(iterations + PASSES)
+    }
+}
+
+/// Inner forces turn nothing: takes the rotation out that the constant matrix has put in.
+pub fn without_torque(mass: &[f64], x: &[DVec3], dv: &mut [DVec3]) {
+    let total: f64 = mass.iter().sum();
+    let centre: DVec3 = x.iter().zip(mass).map(|(p, m)| *p * *m).sum::<DVec3>() / total;
+    let mut spin = DVec3::ZERO;
+    let mut inertia = DMat3::ZERO;
+    for i in 0..x.len() {
+        let r = x[i] - centre;
+        spin += r.cross(dv[i]) * mass[i];
+        inertia += (DMat3::IDENTITY * r.length_squared() - super::blocks::outer(r, r)) * mass[i];
+    }
+    if inertia.determinant().abs() < 1e-30 {
+        return;
+    }
+    let turn = inertia.inverse() * spin;
+    for i in 0..x.len() {
+        dv[i] -= turn.cross(x[i] - centre);
+    }
+}

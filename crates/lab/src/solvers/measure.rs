@@ -1,0 +1,317 @@
+//! One measure for all: every method is run on a scene with shorter and shorter steps until it is good enough, and what it
+//! did on the way is the row.
+
+use super::Entry;
+use super::goldenthal::{Constraint, threads};
+use super::scenes::{self, mode, mode_frequency};
+use super::stage::{Obstacles, Stage, State};
+use crate::clock::cpu_ms;
+use glam::DVec3;
+use toile_simulate::Result;
+
+/// Steps that are tried, one after the other.
+pub const STEPS: [f64; 10] = [30.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1600.0, 3200.0, 6400.0, 12800.0];
+
+/// Processor time after which a method is given up on a scene, ms.
+const PATIENCE_MS: f64 = 10_000.0;
+/// Shorter steps that are tried after the first that is stable.
+const FINER: usize = 5;
+/// Particles farther from where they began have flown apart, m.
+const FAR_M: f64 = 5.0;
+
+/// A scene with what is right on it.
+pub struct Subject {
+    /// The scene.
+    pub stage: Stage,
+    /// Places 30 times a second where there is no analytic answer.
+    pub reference: Vec<Vec<DVec3>>,
+    /// Error that counts as good enough, in the scene's unit.
+    pub bar: f64,
+    /// The unit.
+    pub unit: &'static str,
+    /// What the error is.
+    pub what: &'static str,
+}
+
+/// The names of the scenes.
+pub const SCENES: [&str; 4] = ["hanging square", "sphere", "cylinder twist", "skirt on a walk"];
+
+/// Sets a scene up and finds what is right.
+pub fn subject(name: &str) -> Result<Subject> {
+    let (mut stage, bar, unit, what) = match name {
+        "hanging square" => {
+            return Ok(Subject {
+                stage: scenes::hanging(16)?,
+                reference: vec![],
+                bar: 1.0,
+                unit: "%",
+                what: "period of the first mode, and at most 10 % of the swing's energy lost",
+            });
+        }
+        "sphere" => {
+            (scenes::sphere(20)?, 1.0, "cm", "heights at the end, in order, against the default at 1/960 s")
+        }
+        "cylinder twist" => (
+            scenes::twist(20)?,
+            0.5,
+            "cm",
+            "mean radius of each ring at the end against the default at 1/960 s",
+        ),
+        _ => (scenes::skirt(1.0)?, 2.5, "cm", "mean distance over all frames to the default at 1/960 s"),
+    };
+    let reference = scenes::converge(&mut stage)?;
+    Ok(Subject { stage, reference, bar, unit, what })
+}
+
+/// How one run went.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Length of its steps, s.
+    pub step_secs: f64,
+    /// It neither gave up nor flew apart.
+    pub stable: bool,
+    /// In the scene's unit; none where it could not be told.
+    pub error: Option<f64>,
+    /// Share of energy gained or lost where it should be kept.
+    pub drift: Option<f64>,
+    /// Largest stretch along the threads at the end of any frame, as a share.
+    pub stretch: f64,
+    /// Iterations a frame of 1/30 s.
+    pub iterations: f64,
+    /// Times a step was cut, in all.
+    pub halvings: u32,
+    /// Processor time a frame of 1/30 s.
+    pub ms: f64,
+    /// Where it ended.
+    pub x: Vec<DVec3>,
+}
+
+/// What a method did on a scene.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// Largest step that did not fly apart, s.
+    pub stable_secs: Option<f64>,
+    /// The run with the largest step that is good enough.
+    pub good: Option<Outcome>,
+    /// The best run, good enough or not.
+    pub best: Option<Outcome>,
+    /// All of them.
+    pub runs: Vec<Outcome>,
+}
+
+/// Runs a method with steps of `h`.
+pub fn run(entry: &Entry, subject: &Subject, h: f64) -> Outcome {
+    let stage = &subject.stage;
+    let mut method = (entry.make)(stage);
+    let mut obstacles = Obstacles::new(stage);
+    let mut state = stage.start();
+    let began = cpu_ms();
+    let steps = if entry.can.move_ { (stage.secs / h).round() as usize } else { 4000 };
+    let mut watch = Watch::new(subject, &state);
+    let (mut iterations, mut halvings, mut stable) = (0u64, 0, true);
+    for _ in 0..steps {
+        let before = state.x.clone();
+        let work = method.step(stage, &mut obstacles, &mut state, h);
+        iterations += u64::from(work.iterations);
+        halvings += work.halvings;
+        if work.failed || flew(stage, &state) {
+            stable = false;
+            break;
+        }
+        if entry.can.move_ {
+            watch.see(subject, &state);
+        } else {
+            let moved = state.x.iter().zip(&before).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max);
+            if moved < 1e-6 {
+                break;
+            }
+        }
+        if cpu_ms() - began > PATIENCE_MS {
+            break;
+        }
+    }
+    let frames = if entry.can.move_ { (state.secs * 30.0).max(1e-9) } else { 1.0 };
+    let (error, drift) = if stable { watch.judge(subject, &state, entry.can.move_) } else { (None, None) };
+    Outcome {
+        step_secs: h,
+        stable,
+        error,
+        drift,
+        stretch: watch.stretch.max(watch.stretched(&state.x)),
+        iterations: iterations as f64 / frames,
+        halvings,
+        ms: (cpu_ms() - began) / frames,
+        x: state.x,
+    }
+}
+
+/// Whether cloth is no longer cloth.
+pub fn flew(stage: &Stage, state: &State) -> bool {
+    let lost = |(p, q): (&DVec3, &DVec3)| !(p.distance_squared(*q) < FAR_M * FAR_M);
+    state.x.iter().zip(&stage.world.state.x).any(lost) || !(stage.cloth().max_stretch(&state.x) < 1.0)
+}
+
+/// Shorter and shorter steps until it is good enough.
+pub fn measure(entry: &Entry, subject: &Subject) -> Measured {
+    let mut runs: Vec<Outcome> = Vec::new();
+    let began = cpu_ms();
+    for rate in STEPS {
+        let outcome = run(entry, subject, 1.0 / rate);
+        let done = good(&outcome, subject) || !entry.can.move_;
+        runs.push(outcome);
+        let stable = runs.iter().filter(|r| r.stable).count();
+        if done || stable > FINER || cpu_ms() - began > PATIENCE_MS {
+            break;
+        }
+    }
+    let best = runs.iter().filter(|r| r.stable && r.error.is_some());
+    let best = best.min_by(|a, b| a.error.unwrap_or(f64::MAX).total_cmp(&b.error.unwrap_or(f64::MAX)));
+    Measured {
+        stable_secs: runs.iter().find(|r| r.stable).map(|r| r.step_secs),
+        good: runs.iter().find(|r| good(r, subject)).cloned(),
+        best: best.cloned(),
+        runs,
+    }
+}
+
+fn good(outcome: &Outcome, subject: &Subject) -> bool {
+    let kept = !subject.reference.is_empty() || outcome.drift.is_some_and(|d| d.abs() <= 0.1);
+    outcome.stable && kept && outcome.error.is_some_and(|e| e <= subject.bar)
+}
+
+/// What is noted during a run.
+struct Watch {
+    threads: Vec<Constraint>,
+    stretch: f64,
+    frame: usize,
+    distance: f64,
+    /// Moments at which the first mode passes zero.
+    crossings: Vec<f64>,
+    mode_before: (f64, f64),
+    energy: [f64; 2],
+}
+
+impl Watch {
+    fn new(subject: &Subject, state: &State) -> Self {
+        let before = if subject.reference.is_empty() { modal(&subject.stage, &state.x) } else { 0.0 };
+        Self {
+            threads: threads(&subject.stage),
+            stretch: 0.0,
+            frame: 0,
+            distance: 0.0,
+            crossings: vec![],
+            mode_before: (0.0, before),
+            energy: [0.0; 2],
+        }
+    }
+
+    /// Largest stretch along the threads: cloth may shear.
+    fn stretched(&self, x: &[DVec3]) -> f64 {
+        let stretch = |c: &Constraint| x[c.ends[0]].distance(x[c.ends[1]]) / c.length - 1.0;
+        self.threads.iter().map(stretch).fold(0.0, f64::max)
+    }
+
+    fn see(&mut self, subject: &Subject, state: &State) {
+        let stage = &subject.stage;
+        if subject.reference.is_empty() {
+            let (now, then) = (modal(stage, &state.x), self.mode_before.1);
+            if now * then < 0.0 {
+                let share = then / (then - now);
+                self.crossings.push(self.mode_before.0 + share * (state.secs - self.mode_before.0));
+            }
+            self.mode_before = (state.secs, now);
+            // Potential and kinetic energy of the mode over the first and the last quarter.
+            let w = mode_frequency(9.81);
+            let energy = now * now + (modal_speed(stage, &state.v) / w).powi(2);
+            let quarter = state.secs / stage.secs;
+            if quarter < 0.25 {
+                self.energy[0] = self.energy[0].max(energy);
+            } else if quarter > 0.75 {
+                self.energy[1] = self.energy[1].max(energy);
+            }
+        }
+        let frame = (state.secs * 30.0 + 1e-6) as usize;
+        if frame > self.frame {
+            self.frame = frame;
+            self.stretch = self.stretch.max(self.stretched(&state.x));
+            if let Some(right) = subject.reference.get(frame) {
+                self.distance += mean_distance(&state.x, right);
+            }
+        }
+    }
+
+    fn judge(&self, subject: &Subject, state: &State, moves: bool) -> (Option<f64>, Option<f64>) {
+        let stage = &subject.stage;
+        if let Some(right) = subject.reference.last() {
+            let m = if stage.worn {
+                self.distance / self.frame.max(1) as f64
+            } else if stage.pins.vertices.is_empty() {
+                // Which of its folds goes where is chance; how high cloth hangs is not.
+                height_distance(&state.x, right)
+            } else {
+                radius_distance(stage, &state.x, right)
+            };
+            return (Some(100.0 * m), None);
+        }
+        if !moves {
+            // At rest: how far the hem hangs, against wL²/2Y.
+            let fabric = &stage.cloth().fabric;
+            let right = 1.0 + 0.5 * 9.81 * fabric.density / fabric.stretch_warp;
+            let lowest = state.x.iter().map(|p| -p.y).fold(0.0, f64::max);
+            return (Some(100.0 * (lowest / right - 1.0).abs()), None);
+        }
+        let right = std::f64::consts::TAU / mode_frequency(9.81);
+        let error = (self.crossings.len() > 1).then(|| {
+            let count = (self.crossings.len() - 1) as f64;
+            let half = (self.crossings[self.crossings.len() - 1] - self.crossings[0]) / count;
+            100.0 * (2.0 * half / right - 1.0).abs()
+        });
+        (error, Some(self.energy[1] / self.energy[0] - 1.0))
+    }
+}
+
+fn mean_distance(a: &[DVec3], b: &[DVec3]) -> f64 {
+    a.iter().zip(b).map(|(p, q)| p.distance(*q)).sum::<f64>() / a.len() as f64
+}
+
+/// Mean difference of heights, each cloth's in order.
+fn height_distance(a: &[DVec3], b: &[DVec3]) -> f64 {
+    let sorted = |x: &[DVec3]| {
+        let mut heights: Vec<f64> = x.iter().map(|p| p.y).collect();
+        heights.sort_by(f64::total_cmp);
+        heights
+    };
+    sorted(a).iter().zip(sorted(b)).map(|(p, q)| (p - q).abs()).sum::<f64>() / a.len() as f64
+}
+
+/// Mean difference of the rings' mean radii about the x axis: where a sleeve buckles is chance, how it narrows is not.
+fn radius_distance(stage: &Stage, a: &[DVec3], b: &[DVec3]) -> f64 {
+    let Some(grid) = &stage.lattice else { return f64::NAN };
+    let radii = |x: &[DVec3]| -> Vec<f64> {
+        let radius = |p: &DVec3| p.y.hypot(p.z);
+        x.chunks(grid.across).map(|r| r.iter().map(radius).sum::<f64>() / r.len() as f64).collect()
+    };
+    let (p, q) = (radii(a), radii(b));
+    p.iter().zip(&q).map(|(p, q)| (p - q).abs()).sum::<f64>() / p.len() as f64
+}
+
+/// The part of the first mode in places aside, m.
+fn modal(stage: &Stage, x: &[DVec3]) -> f64 {
+    project(stage, |i| x[i].z)
+}
+
+fn modal_speed(stage: &Stage, v: &[DVec3]) -> f64 {
+    project(stage, |i| v[i].z)
+}
+
+fn project(stage: &Stage, value: impl Fn(usize) -> f64) -> f64 {
+    let Some(grid) = &stage.lattice else { return 0.0 };
+    let (mut sum, mut norm) = (0.0, 0.0);
+    for (_, j, i) in grid.each() {
+        let shape = mode(1.0 - j as f64 * grid.spacing[1]);
+        let m = stage.cloth().mass[i];
+        sum += m * shape * value(i);
+        norm += m * shape * shape;
+    }
+    sum / norm
+}
