@@ -50,7 +50,14 @@ fn play(method: &mut dyn Method, stage: &Stage, h: f64, secs: f64) -> (State, Op
     (state, None)
 }
 
-fn shot(scene: &str, name: &str, stage: &Stage, x: &[DVec3], view: (f32, f32), others: Vec<Piece>) -> Snapshot {
+fn shot(
+    scene: &str,
+    name: &str,
+    stage: &Stage,
+    x: &[DVec3],
+    view: (f32, f32),
+    others: Vec<Piece>,
+) -> Snapshot {
     let mut pieces = vec![Piece::cloth(&stage.cloth().triangles, x)];
     pieces.extend(others);
     Snapshot { name: name.into(), scene: scene.into(), view, pieces }
@@ -61,7 +68,12 @@ fn weil() -> Result<Findings> {
     let mut found = Findings::default();
     for (span, sag) in [(0.5, 0.39819), (0.8, 0.26544), (0.9, 0.19071), (0.95, 0.13590)] {
         let ours = Catenary::new(DVec3::ZERO, DVec3::X * span, 1.0).map_or(f64::NAN, |c| c.sag());
-        found.rows.push(Row::relative(format!("weil: catenary of length 1, sag at span {span}"), ours, sag, 0.002));
+        found.rows.push(Row::relative(
+            format!("weil: catenary of length 1, sag at span {span}"),
+            ours,
+            sag,
+            0.002,
+        ));
     }
     let n = 24;
     let corners = [(-0.4, -0.4), (0.4, -0.4), (0.4, 0.4), (-0.4, 0.4)].map(|(x, z)| DVec3::new(x, 0.6, z));
@@ -83,7 +95,8 @@ fn haumann() -> Result<Findings> {
         curve.push((rate, flew.unwrap_or(f64::INFINITY)));
     }
     let lasted = curve.iter().map(|c| c.1).fold(0.0, f64::max);
-    Ok(vec![Row::at_most("haumann: hanging square at 1/6400 s, s until it explodes", lasted, stage.secs)].into())
+    Ok(vec![Row::at_most("haumann: hanging square at 1/6400 s, s until it explodes", lasted, stage.secs)]
+        .into())
 }
 
 /// A ring of triangles as a round table.
@@ -121,11 +134,24 @@ fn weaves() -> Result<Findings> {
         let (state, _) = play(&mut method, &stage, 1.0 / 30.0, 700.0 / 30.0);
         let outer: Vec<f64> = state.x.iter().map(|p| p.x.hypot(p.z)).filter(|r| *r > radius + 0.01).collect();
         hems.push(outer.iter().sum::<f64>() / outer.len().max(1) as f64);
-        let others = vec![Piece { positions: lifted(table(radius, 2.0 * half), half), ..table(radius, 2.0 * half) }];
-        found.shots.push(shot("breen: three weaves over a round table", weave.name, &stage, &state.x, (35.0, 22.0), others));
+        let others =
+            vec![Piece { positions: lifted(table(radius, 2.0 * half), half), ..table(radius, 2.0 * half) }];
+        found.shots.push(shot(
+            "breen: three weaves over a round table",
+            weave.name,
+            &stage,
+            &state.x,
+            (35.0, 22.0),
+            others,
+        ));
     }
     // Cotton stands out farthest, the blend hangs closest.
-    found.rows.push(Row::band("breen: cotton stands out farther than the blend, cm", 100.0 * (hems[0] - hems[2]), 0.05, 20.0));
+    found.rows.push(Row::band(
+        "breen: cotton stands out farther than the blend, cm",
+        100.0 * (hems[0] - hems[2]),
+        0.05,
+        20.0,
+    ));
     Ok(found)
 }
 
@@ -193,7 +219,8 @@ fn orders() -> Result<Findings> {
 /// A sheet on a table pushed together by a quarter from two sides: Choi and Ko's own demonstration.
 pub fn pushed(n: usize) -> Result<Stage> {
     let (width, depth) = (0.4, 0.3);
-    let fabric = Fabric { stretch_warp: 2000.0, stretch_weft: 2000.0, shear: 200.0, damping_secs: 0.02, ..plain() };
+    let fabric =
+        Fabric { stretch_warp: 2000.0, stretch_weft: 2000.0, shear: 200.0, damping_secs: 0.02, ..plain() };
     let rows = n * 3 / 4;
     let (mesh, rest) = rectangle(width, depth, n, rows, Pattern::Alternating);
     let mut scene = Scene::new(&mesh, &rest, &fabric, &scenes::bare())?;
@@ -220,7 +247,16 @@ pub fn pushed(n: usize) -> Result<Stage> {
         spacing: [cell, depth / rows as f64],
     };
     let friction = 0.1;
-    Ok(Stage { name: "pushed together", world, lattice: Some(lattice), pins, bones: vec![], worn: false, secs, friction })
+    Ok(Stage {
+        name: "pushed together",
+        world,
+        lattice: Some(lattice),
+        pins,
+        bones: vec![],
+        worn: false,
+        secs,
+        friction,
+    })
 }
 
 /// Folds where the plain spring model explodes or stays flat.
@@ -239,13 +275,29 @@ fn buckling() -> Result<Findings> {
         let high = state.x.iter().map(|p| p.y).fold(0.0, f64::max);
         heights.push((name, high, flew));
         let label = flew.map_or_else(|| label.to_string(), |at| format!("{label}: explodes at {at:.3} s"));
-        found.shots.push(shot("choi-ko: a sheet pushed together by a quarter", &label, &stage, &state.x, (25.0, 25.0), vec![]));
+        found.shots.push(shot(
+            "choi-ko: a sheet pushed together by a quarter",
+            &label,
+            &stage,
+            &state.x,
+            (25.0, 25.0),
+            vec![],
+        ));
     }
     let of = |name: &str| heights.iter().find(|h| h.0 == name).map_or((f64::NAN, None), |h| (h.1, h.2));
     let exploded = f64::from(u8::from(of("haumann").1.is_some()));
     found.rows.push(Row::absolute("choi-ko: pushed sheet, plain springs explode", exploded, 1.0, 0.0));
-    found.rows.push(Row::at_most("choi-ko: pushed sheet, implicit springs, height of folds, cm", 100.0 * of("implicit-springs").0, 20.0));
-    found.rows.push(Row::band("choi-ko: pushed sheet, height of folds, cm", 100.0 * of("choi-ko").0, 2.0, 20.0));
+    found.rows.push(Row::at_most(
+        "choi-ko: pushed sheet, implicit springs, height of folds, cm",
+        100.0 * of("implicit-springs").0,
+        20.0,
+    ));
+    found.rows.push(Row::band(
+        "choi-ko: pushed sheet, height of folds, cm",
+        100.0 * of("choi-ko").0,
+        2.0,
+        20.0,
+    ));
     Ok(found)
 }
 
@@ -257,9 +309,16 @@ fn knits() -> Result<Findings> {
         for (what, t) in [("course", knit.course), ("wale", knit.wale)] {
             let steps = 200;
             let e = |k: usize| t.strain * k as f64 / steps as f64;
-            let work = |f: &dyn Fn(f64) -> f64| (0..steps).map(|k| f(e(k) + 0.5 * t.strain / steps as f64)).sum::<f64>();
+            let work = |f: &dyn Fn(f64) -> f64| {
+                (0..steps).map(|k| f(e(k) + 0.5 * t.strain / steps as f64)).sum::<f64>()
+            };
             let back = work(&|e| t.down(e, t.strain).0) / work(&|e| t.up(e).0);
-            found.rows.push(Row::relative(format!("eberhardt: {}, {what}, resilience RT", knit.name), back, t.resilience, 0.01));
+            found.rows.push(Row::relative(
+                format!("eberhardt: {}, {what}, resilience RT", knit.name),
+                back,
+                t.resilience,
+                0.01,
+            ));
             let way = |k: usize| (100.0 * e(k), t.up(e(k)).0);
             let mut loop_: Vec<(f64, f64)> = (0..=steps).map(way).collect();
             loop_.extend((0..=steps).rev().map(|k| (100.0 * e(k), t.down(e(k), t.strain).0)));
@@ -272,11 +331,17 @@ fn knits() -> Result<Findings> {
         let mut method = Eberhardt::new(&stage, knit);
         let (state, flew) = play(&mut method, &stage, 1.0 / 60.0, stage.secs);
         let reach = |axis: usize| {
-            let (lo, hi) = state.x.iter().fold((f64::MAX, f64::MIN), |(l, h), p| (l.min(p[axis]), h.max(p[axis])));
+            let (lo, hi) =
+                state.x.iter().fold((f64::MAX, f64::MIN), |(l, h), p| (l.min(p[axis]), h.max(p[axis])));
             hi - lo
         };
         let name = format!("eberhardt: {} on a ball, flew apart", knit.name);
-        found.rows.push(Row::absolute(name, f64::from(u8::from(flew.is_some() || !reach(0).is_finite())), 0.0, 0.0));
+        found.rows.push(Row::absolute(
+            name,
+            f64::from(u8::from(flew.is_some() || !reach(0).is_finite())),
+            0.0,
+            0.0,
+        ));
         let long = |pairs: &dyn Fn(usize) -> bool| {
             let all = threads(&stage);
             let of: Vec<f64> = all
@@ -291,7 +356,14 @@ fn knits() -> Result<Findings> {
         let name = format!("eberhardt: {} on a ball, stretch along courses over wales", knit.name);
         found.rows.push(Row::band(name, course / wale, 1.0, 10.0));
         let ball = crate::scenes::ball(DVec3::ZERO, radius);
-        found.shots.push(shot("eberhardt: knits on a ball", knit.name, &stage, &state.x, (35.0, 15.0), vec![ball]));
+        found.shots.push(shot(
+            "eberhardt: knits on a ball",
+            knit.name,
+            &stage,
+            &state.x,
+            (35.0, 15.0),
+            vec![ball],
+        ));
     }
     Ok(found)
 }
@@ -321,7 +393,16 @@ fn stack(n: usize) -> Result<Stage> {
     let mut world = World::new(scene, x, scenes::bare())?;
     world.state.v = speeds;
     let pins = Track { vertices: vec![], keys: vec![vec![]] };
-    Ok(Stage { name: "stack", world, lattice: None, pins, bones: vec![], worn: false, secs: 0.2, friction: 0.2 })
+    Ok(Stage {
+        name: "stack",
+        world,
+        lattice: None,
+        pins,
+        bones: vec![],
+        worn: false,
+        secs: 0.2,
+        friction: 0.2,
+    })
 }
 
 /// Repulsions, impulses and zones keep sheets apart; without them they pass through each other.
@@ -342,8 +423,18 @@ pub fn layers() -> Result<Findings> {
         let name = format!("bridson: four sheets thrown together, crossings {what} the treatment");
         if on {
             rows.push(Row::absolute(name, crossed as f64, 0.0, 0.0));
-            rows.push(Row::band("bridson: four sheets thrown together, impulses", f64::from(impulses), 1.0, 1e9));
-            rows.push(Row::band("bridson: four sheets thrown together, vertices in rigid zones", f64::from(rigid), 0.0, 1e9));
+            rows.push(Row::band(
+                "bridson: four sheets thrown together, impulses",
+                f64::from(impulses),
+                1.0,
+                1e9,
+            ));
+            rows.push(Row::band(
+                "bridson: four sheets thrown together, vertices in rigid zones",
+                f64::from(rigid),
+                0.0,
+                1e9,
+            ));
         } else {
             rows.push(Row::band(name, crossed as f64, 1.0, 1e9));
         }
@@ -354,7 +445,9 @@ pub fn layers() -> Result<Findings> {
 /// Threads keep their length at 1/30 s, and a strip hangs as a catenary.
 fn inextensible() -> Result<Findings> {
     let mut rows = Vec::new();
-    for (way, what) in [(Way::FastProjection, "step and project"), (Way::Icd, "implicit constraint direction")] {
+    for (way, what) in
+        [(Way::FastProjection, "step and project"), (Way::Icd, "implicit constraint direction")]
+    {
         for stage in [scenes::hanging(16)?, scenes::sphere(20)?] {
             let mut method = Goldenthal::new(&stage, way);
             let mut obstacles = Obstacles::new(&stage);
@@ -390,7 +483,16 @@ fn hanging_strip() -> Result<Row> {
     held.iter().for_each(|&v| scene.pinned[v as usize] = true);
     let pins = Track { keys: vec![held.iter().map(|&v| x[v as usize]).collect()], vertices: held };
     let world = World::new(scene, x, scenes::bare())?;
-    let stage = Stage { name: "strip", world, lattice: None, pins, bones: vec![], worn: false, secs: 8.0, friction: 0.0 };
+    let stage = Stage {
+        name: "strip",
+        world,
+        lattice: None,
+        pins,
+        bones: vec![],
+        worn: false,
+        secs: 8.0,
+        friction: 0.0,
+    };
     let mut method = Goldenthal::new(&stage, Way::FastProjection);
     let (state, _) = play(&mut method, &stage, 1.0 / 30.0, stage.secs);
     let sag = state.x.iter().map(|p| -p.y).fold(0.0, f64::max);
