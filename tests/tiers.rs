@@ -29,14 +29,18 @@ fn skin_layered_stable_and_full_step_through_one_trait() {
         ("full", Box::new(Full::new(world))),
     ];
     let bones = body.bones(&body.skeleton.rest_pose());
+    let walk = builtin::motion("walk", &body.skeleton).unwrap();
+    let bent = body.bones(&walk.poses[0]);
     for (name, tier) in &mut tiers {
         assert_eq!(tier.vertices(), vertices, "{name}");
         let mut out = vec![Vec3::ZERO; vertices];
         let mut speeds = vec![Vec3::ZERO; vertices];
-        for _ in 0..2 {
-            assert!(tier.step(&bones, 1.0 / 60.0).is_ok(), "{name}");
-        }
+        assert!(tier.step(&bones, 1.0 / 60.0).is_ok(), "{name}");
+        let mut first = out.clone();
+        tier.positions(&mut first);
+        assert!(tier.step(&bent, 1.0 / 60.0).is_ok(), "{name}");
         tier.positions(&mut out);
+        assert_ne!(out, first, "{name} moves");
         assert!(tier.velocities(&mut speeds), "{name} has velocities");
         assert!(out.iter().chain(&speeds).all(|v| v.is_finite()), "{name}");
         let kept = out.clone();
@@ -50,6 +54,8 @@ fn skin_layered_stable_and_full_step_through_one_trait() {
         assert_eq!(out, kept, "{name}");
         tier.reset();
         assert!(tier.step(&bones, 1.0 / 60.0).is_ok(), "{name} after a reset");
+        tier.positions(&mut out);
+        assert_eq!(out, first, "{name}: a reset forgets all that was");
     }
 }
 
