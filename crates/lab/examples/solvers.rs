@@ -3,7 +3,10 @@ use toile_lab::solvers::{METHODS, measure};
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    for (name, find) in toile_lab::solvers::findings::CLAIMS.iter().filter(|c| args[0] == "claims" && (args.len() < 2 || args[1..].contains(&c.0.to_string()))) {
+    for (name, find) in toile_lab::solvers::findings::CLAIMS
+        .iter()
+        .filter(|c| args[0] == "claims" && (args.len() < 2 || args[1..].contains(&c.0.to_string())))
+    {
         let began = toile_lab::cpu_ms();
         let found = find().unwrap();
         println!("{name} {:.0} ms", toile_lab::cpu_ms() - began);

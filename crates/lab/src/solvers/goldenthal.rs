@@ -167,7 +167,8 @@ impl Projection {
             }
         };
         let inverse: Vec<f64> = (self.constraints.iter().zip(gradients))
-            .map(|(c, g)| 1.0 / g.dot((free[c.ends[0]] + free[c.ends[1]]) * *g).max(1e-12))
+            .map(|(c, g)| g.dot((free[c.ends[0]] + free[c.ends[1]]) * *g))
+            .map(|d| if d > 1e-9 { 1.0 / d } else { 0.0 })
             .collect();
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let mut l = vec![0.0; m];
@@ -213,8 +214,12 @@ impl Goldenthal {
     pub fn new(stage: &Stage, way: Way) -> Self {
         let which = Which { stretch: false, shear: true, bend: true };
         let model = Conditions::new(stage, which, Scaling::Root);
-        let projection = Projection::new(threads(stage), stage.cloth().len());
-        Self { potential: Implicit::new(stage, model, Scheme::Euler), projection, way, held: stage.held() }
+        let held = stage.held();
+        let mut free = threads(stage);
+        // Between two held vertices there is nothing to be found.
+        free.retain(|c| !c.ends.iter().all(|&v| held[v]));
+        let projection = Projection::new(free, stage.cloth().len());
+        Self { potential: Implicit::new(stage, model, Scheme::Euler), projection, way, held }
     }
 
     /// Largest strain of a thread, as a share.

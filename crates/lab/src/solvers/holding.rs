@@ -53,7 +53,8 @@ impl System {
 
     /// Springs from held vertices to their places.
     fn penalty(&self, k: f64, tolerance: f64) -> (Vec<DVec3>, u32) {
-        let mut stiff = Self { matrix: self.matrix.clone(), right: self.right.clone(), held: self.held.clone() };
+        let mut stiff =
+            Self { matrix: self.matrix.clone(), right: self.right.clone(), held: self.held.clone() };
         for &v in &self.held {
             stiff.matrix.add(v as usize, v as usize, DMat3::IDENTITY * (k * STEP_SECS * STEP_SECS));
         }
@@ -99,7 +100,9 @@ pub fn rows() -> Result<Vec<Row>> {
     let apart = |a: &[DVec3], b: &[DVec3]| {
         a.iter().zip(b).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max) / largest(b)
     };
-    let slip = |v: &[DVec3]| 1e3 * STEP_SECS * system.held.iter().map(|&i| v[i as usize].length()).fold(0.0, f64::max);
+    let slip = |v: &[DVec3]| {
+        1e3 * STEP_SECS * system.held.iter().map(|&i| v[i as usize].length()).fold(0.0, f64::max)
+    };
     let timed = |f: &mut dyn FnMut() -> Vec<DVec3>| {
         let began = cpu_ms();
         (f(), cpu_ms() - began)
@@ -110,8 +113,18 @@ pub fn rows() -> Result<Vec<Row>> {
     let (_, count) = system.filtered(true, 1e-3);
     let name = |what: &str| format!("holding: {what}");
     let mut rows = vec![
-        Row::absolute(name("mass modification against reduced coordinates, share"), apart(&filtered, &reduced), 0.0, 1e-8),
-        Row::absolute(name("multipliers against reduced coordinates, share"), apart(&multiplied, &reduced), 0.0, 1e-8),
+        Row::absolute(
+            name("mass modification against reduced coordinates, share"),
+            apart(&filtered, &reduced),
+            0.0,
+            1e-8,
+        ),
+        Row::absolute(
+            name("multipliers against reduced coordinates, share"),
+            apart(&multiplied, &reduced),
+            0.0,
+            1e-8,
+        ),
         Row::absolute(name("mass modification, slip a step, mm"), slip(&filtered), 0.0, 1e-12),
         Row::at_most(name("mass modification, iterations"), f64::from(count), 200.0),
     ];
@@ -134,7 +147,8 @@ mod tests {
     fn exact_ways_agree_and_penalties_slip() {
         let rows = super::rows().unwrap();
         assert!(rows.iter().all(|r| r.pass), "{rows:#?}");
-        let slip = |what: &str| rows.iter().find(|r| r.name.contains(what) && r.name.contains("slip")).unwrap().ours;
+        let slip =
+            |what: &str| rows.iter().find(|r| r.name.contains(what) && r.name.contains("slip")).unwrap().ours;
         assert!(slip("soft") > 10.0 * slip("stiff"));
     }
 }

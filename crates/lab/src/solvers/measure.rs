@@ -1,13 +1,15 @@
 //! One measure for all: every method is run on a scene with shorter and shorter steps until it is good enough, and what it
 //! did on the way is the row.
 
-use super::Entry;
 use super::goldenthal::{Constraint, threads};
 use super::scenes::{self, mode, mode_frequency};
 use super::stage::{Obstacles, Stage, State};
+use super::{Entry, Wanted};
 use crate::clock::cpu_ms;
+use crate::row::Piece;
 use glam::DVec3;
 use toile_simulate::Result;
+use toile_simulate::contact::collider::Shape;
 
 /// Steps that are tried, one after the other.
 pub const STEPS: [f64; 10] = [30.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1600.0, 3200.0, 6400.0, 12800.0];
@@ -31,6 +33,30 @@ pub struct Subject {
     pub unit: &'static str,
     /// What the error is.
     pub what: &'static str,
+}
+
+impl Subject {
+    /// With other friction or with cloth that touches itself.
+    pub fn ask(&mut self, wanted: Wanted) {
+        self.stage.friction = wanted.friction.unwrap_or(self.stage.friction);
+        self.stage.world.settings.self_contact = wanted.self_contact;
+    }
+
+    /// What stands there besides the cloth at the end.
+    pub fn obstacles(&self) -> Vec<Piece> {
+        let stage = &self.stage;
+        let mut pieces = Vec::new();
+        for c in &stage.world.state.colliders {
+            if let Shape::Sphere { radius } = c.shape {
+                pieces.push(crate::scenes::ball(c.world_from_local.translation, radius));
+            }
+        }
+        if let Some(body) = stage.world.body().filter(|_| stage.worn) {
+            let positions = body.body().skinned_positions(&stage.bones_at(stage.secs));
+            pieces.push(Piece { triangles: body.body().mesh.triangles.clone(), positions, cloth: false });
+        }
+        pieces
+    }
 }
 
 /// The names of the scenes.
