@@ -13,7 +13,7 @@ use glam::{DMat3, DVec3};
 /// Strain up to which threads are drawn, as a share.
 pub const STRAIN: f64 = 1e-4;
 /// Projections a step at most.
-const MOST: u32 = 40;
+const MOST: u32 = 100;
 
 /// How far a projection moves a vertex at most, m.
 const MOST_M: f64 = 0.02;

@@ -15,9 +15,9 @@ use toile_simulate::contact::collider::Shape;
 pub const STEPS: [f64; 10] = [30.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1600.0, 3200.0, 6400.0, 12800.0];
 
 /// Processor time after which a method is given up on a scene, ms.
-const PATIENCE_MS: f64 = 5_000.0;
+const PATIENCE_MS: f64 = 4_000.0;
 /// Shorter steps that are tried after the first that is stable.
-const FINER: usize = 5;
+const FINER: usize = 4;
 /// Particles farther from where they began have flown apart, m.
 const FAR_M: f64 = 5.0;
 
