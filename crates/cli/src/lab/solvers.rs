@@ -7,7 +7,9 @@ use anyhow::Result;
 use clap::Parser;
 use serde_json::json;
 use std::path::PathBuf;
-use toile_lab::solvers::findings::CLAIMS;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use toile_lab::solvers::findings::{CLAIMS, Claim};
 use toile_lab::solvers::measure::{Measured, SCENES, Subject, measure, subject};
 use toile_lab::solvers::{Entry, METHODS, Wanted, find};
 use toile_lab::{Findings, Row};
@@ -31,6 +33,9 @@ pub struct Args {
     /// Cloth touches cloth; only solvers that can
     #[arg(long)]
     self_contact: bool,
+    /// Solvers run at once; as many as there are cores when not given. Times are of the processor, each thread's own
+    #[arg(long)]
+    jobs: Option<usize>,
     /// Name the solvers with their papers and what they can do, and run nothing
     #[arg(long)]
     list: bool,
@@ -70,11 +75,13 @@ pub fn run(args: &Args) -> Result<()> {
             args.overwrite.check(&folder.join(file), [])?;
         }
     }
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = args.jobs.unwrap_or_else(cores).max(1);
     let mut measured = Vec::new();
     for name in scenes {
-        measured.push(on_scene(name, &chosen, wanted)?);
+        measured.push(on_scene(name, &chosen, wanted, jobs)?);
     }
-    let claims = claims(args, &chosen)?;
+    let claims = claims(args, &chosen, jobs)?;
     let failed = claims.rows.iter().filter(|r| !r.pass).count();
     if args.json {
         println!("{}", as_json(&measured, &claims.rows, failed));
@@ -145,38 +152,62 @@ fn check(args: &Args, chosen: &[&'static Entry], scenes: &[&'static str], wanted
     Ok(())
 }
 
-fn on_scene(name: &str, chosen: &[&'static Entry], wanted: Wanted) -> Result<OnScene> {
+fn on_scene(name: &str, chosen: &[&'static Entry], wanted: Wanted, jobs: usize) -> Result<OnScene> {
     let mut subject = subject(name)?;
     subject.ask(wanted);
     let refused = chosen.iter().filter_map(|e| e.refusal(name, wanted)).collect();
     let able: Vec<&&Entry> = chosen.iter().filter(|e| e.refusal(name, wanted).is_none()).collect();
     let bar = crate::progress::bar(able.len() as u64, name);
-    let rows = able
-        .iter()
-        .map(|entry| {
-            bar.set_message(format!("{name}: {}", entry.name));
-            let found = measure(entry, &subject);
-            bar.inc(1);
-            (**entry, found)
-        })
-        .collect();
+    let rows = in_parallel(&able, jobs, |entry| {
+        let found = measure(entry, &subject);
+        bar.inc(1);
+        (**entry, found)
+    });
     bar.finish_and_clear();
     Ok(OnScene { subject, rows, refused })
 }
 
 /// What the papers claim, as far as it belongs to the chosen solvers.
-fn claims(args: &Args, chosen: &[&'static Entry]) -> Result<Findings> {
+fn claims(args: &Args, chosen: &[&'static Entry], jobs: usize) -> Result<Findings> {
+    let belongs = |claim: &str| {
+        let of = |e: &&Entry| e.name == claim || (e.name == "baraff-witkin" && claim == "holding");
+        args.only.is_empty() || chosen.iter().any(of)
+    };
+    let own: Vec<&Claim> = CLAIMS.iter().filter(|c| belongs(c.0)).collect();
+    let bar = crate::progress::bar(own.len() as u64, "claims");
+    let each = in_parallel(&own, jobs, |claim| {
+        let found = (claim.1)();
+        bar.inc(1);
+        found
+    });
+    bar.finish_and_clear();
     let mut found = Findings::default();
-    for (name, find) in CLAIMS {
-        let belongs = args.only.is_empty()
-            || chosen.iter().any(|e| e.name == *name || (e.name == "baraff-witkin" && *name == "holding"));
-        if belongs {
-            let bar = crate::progress::bar(1, &format!("claims of {name}"));
-            found.add(find()?);
-            bar.finish_and_clear();
-        }
+    for one in each {
+        found.add(one?);
     }
     Ok(found)
+}
+
+/// Does `work` on all items with so many threads; results in the order of the items.
+fn in_parallel<T: Sync, R: Send>(items: &[T], jobs: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.min(items.len()) {
+            scope.spawn(|| {
+                while let Some((k, item)) = {
+                    let k = next.fetch_add(1, Ordering::Relaxed);
+                    items.get(k).map(|item| (k, item))
+                } {
+                    let result = work(item);
+                    done.lock().unwrap_or_else(PoisonError::into_inner).push((k, result));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|d| d.0);
+    done.into_iter().map(|d| d.1).collect()
 }
 
 fn list(as_json: bool) {

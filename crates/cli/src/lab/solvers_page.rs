@@ -31,7 +31,7 @@ const HEADERS: [&str; 8] = [
 const HOW: &str = "Every solver is given the same cloth, pins and obstacles and is run with steps of 1/30, 1/50, 1/100, … 1/12800 s \
     until its error is under the scene's bar: then quality is equal and the time a frame (of 1/30 s, processor time of one thread) \
     can be compared. Where the bar was not reached the best run is shown in brackets. The largest stable step is the first of those \
-    at which nothing flew apart. Stretch is along the threads. Scenes are without air, and without self-contact except for `bridson`, \
+    at which nothing flew apart. Stretch is along the threads. Energy drift is what the first mode of the hanging square lost or gained in two swings; on the sphere it is the largest rise of weight and motion above an earlier value, as a share of what fell (some of it is elastic and rightly comes back); driven scenes have none. Scenes are without air, and without self-contact except for `bridson`, \
     whose method it is.";
 
 /// What stands in no table.

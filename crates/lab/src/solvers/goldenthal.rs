@@ -137,7 +137,7 @@ impl Projection {
                 }
             }
             let aside = residual.iter().map(|r| r.length()).fold(0.0, f64::max);
-            if self.strain(x) <= 0.5 * STRAIN && aside < 1e-6 {
+            if self.strain(x) <= 0.5 * STRAIN && aside < 1e-7 {
                 break;
             }
             let (multipliers, iterations) = self.solve(&free, &gradients, &right);

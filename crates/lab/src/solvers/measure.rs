@@ -215,6 +215,10 @@ struct Watch {
     crossings: Vec<f64>,
     mode_before: (f64, f64),
     energy: [f64; 2],
+    /// Weight and motion: the lowest so far, the largest rise above it, and at the start.
+    lowest: f64,
+    risen: f64,
+    first: f64,
 }
 
 impl Watch {
@@ -228,6 +232,9 @@ impl Watch {
             crossings: vec![],
             mode_before: (0.0, before),
             energy: [0.0; 2],
+            lowest: f64::INFINITY,
+            risen: 0.0,
+            first: mechanical(&subject.stage, state),
         }
     }
 
@@ -260,6 +267,9 @@ impl Watch {
         if frame > self.frame {
             self.frame = frame;
             self.stretch = self.stretch.max(self.stretched(&state.x));
+            let now = mechanical(stage, state);
+            self.lowest = self.lowest.min(now);
+            self.risen = self.risen.max(now - self.lowest);
             if let Some(right) = subject.reference.get(frame) {
                 self.distance += mean_distance(&state.x, right);
             }
@@ -277,7 +287,10 @@ impl Watch {
             } else {
                 radius_distance(stage, &state.x, right)
             };
-            return (Some(100.0 * m), None);
+            // Where nothing is driven, what rises again was made.
+            let made = (moves && stage.pins.vertices.is_empty())
+                .then(|| self.risen / (self.first - self.lowest).abs().max(1e-12));
+            return (Some(100.0 * m), made);
         }
         if !moves {
             // At rest: how far the hem hangs, against wL²/2Y.
@@ -294,6 +307,13 @@ impl Watch {
         });
         (error, Some(self.energy[1] / self.energy[0] - 1.0))
     }
+}
+
+/// Energy of weight and motion, J.
+fn mechanical(stage: &Stage, state: &State) -> f64 {
+    let mass = &stage.cloth().mass;
+    let one = |i: usize| mass[i] * (0.5 * state.v[i].length_squared() - stage.gravity().dot(state.x[i]));
+    (0..mass.len()).map(one).sum()
 }
 
 fn mean_distance(a: &[DVec3], b: &[DVec3]) -> f64 {
