@@ -32,7 +32,7 @@ fn pushed(n: usize, noise_m: f64) -> Result<Stage> {
     let lowest = 0.5 * fabric.thickness + scenes::bare().skin_m;
     let x: Vec<DVec3> =
         crate::cloths::lay(&mesh, lowest).iter().map(|p| *p + DVec3::Y * noise_m * random.unit()).collect();
-    let held: Vec<u32> = (0..x.len() as u32).filter(|v| *v as usize % (n + 1) % n == 0).collect();
+    let held: Vec<u32> = (0..x.len() as u32).filter(|v| (*v as usize % (n + 1)).is_multiple_of(n)).collect();
     held.iter().for_each(|&v| scene.pinned[v as usize] = true);
     let secs = 1.0;
     let keys = (0..=240).map(|k| {

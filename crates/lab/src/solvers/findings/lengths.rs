@@ -56,7 +56,7 @@ fn hanging_strip(way: Way, what: &str, share: f64) -> Result<Row> {
         DVec3::new(hung.x, hung.y, f64::from(p.z))
     };
     let x: Vec<DVec3> = mesh.positions.iter().map(|p| at(*p)).collect();
-    let held: Vec<u32> = (0..x.len() as u32).filter(|v| *v as usize % (n + 1) % n == 0).collect();
+    let held: Vec<u32> = (0..x.len() as u32).filter(|v| (*v as usize % (n + 1)).is_multiple_of(n)).collect();
     held.iter().for_each(|&v| scene.pinned[v as usize] = true);
     let pins = Track { keys: vec![held.iter().map(|&v| x[v as usize]).collect()], vertices: held };
     let world = World::new(scene, x, scenes::bare())?;
