@@ -35,6 +35,7 @@ pub fn check() -> Result<()> {
             }
         }
     }
+    faults.extend(circle()?);
     let tree = Command::new("cargo")
         .args(["tree", "-p", "toile-run", "-e", "normal", "--prefix", "none", "--no-dedupe"])
         .output()?;
@@ -52,4 +53,23 @@ pub fn check() -> Result<()> {
         ));
     }
     if faults.is_empty() { Ok(()) } else { bail!(faults.join("\n")) }
+}
+
+/// Crates that would have to be published before each other: tests count where they ask for a version.
+fn circle() -> Result<Option<String>> {
+    let mut left: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (name, _) in ALLOWED {
+        let manifest = std::fs::read_to_string(format!("crates/{name}/Cargo.toml"))?;
+        let asks = |other: &&str| {
+            let of_version = |l: &str| l.starts_with(&format!("toile-{other}")) && l.contains("workspace");
+            manifest.lines().any(of_version)
+        };
+        left.push((name, ALLOWED.iter().map(|(other, _)| *other).filter(asks).collect()));
+    }
+    while let Some(next) = left.iter().position(|(_, needs)| needs.is_empty()) {
+        let (published, _) = left.swap_remove(next);
+        left.iter_mut().for_each(|(_, needs)| needs.retain(|other| *other != published));
+    }
+    let names: Vec<&str> = left.iter().map(|(name, _)| *name).collect();
+    Ok((!left.is_empty()).then(|| format!("no order to publish these in: {}", names.join(", "))))
 }

@@ -25,10 +25,13 @@ pub fn make(folder: Option<&str>) -> Result<()> {
     let folder = PathBuf::from(folder.unwrap_or("out/fitted"));
     let (_, data) =
         crate::data::found().context("the characters are not there: TOILE_DATA names their folder")?;
-    let profile = ["build", "--release"];
-    crate::cargo(&[profile.as_slice(), &["-p", "toile-cli"]].concat())?;
-    crate::cargo(&[profile.as_slice(), &["-p", "toile-assets", "--example", "fitting"]].concat())?;
-    crate::cargo(&[profile.as_slice(), &["-p", "toile-show", "--example", "sheet"]].concat())?;
+    crate::cargo(
+        &[
+            &["build", "--profile", "quick", "-p", "toile-cli", "--bin", "toile"],
+            &["-p", "toile-assets", "--example", "fitting", "-p", "toile-show", "--example", "sheet"][..],
+        ]
+        .concat(),
+    )?;
     let bodies = CHARACTERS.map(|c| body(&folder, &data, c)).into_iter().collect::<Result<Vec<String>>>()?;
     let mut pictures = Vec::new();
     for garment in GARMENTS {
@@ -42,7 +45,7 @@ pub fn make(folder: Option<&str>) -> Result<()> {
         }
     }
     let sheet = "docs/pictures/fitted.png";
-    let mut command = release("examples/sheet");
+    let mut command = built("examples/sheet");
     done(command.arg(sheet).arg(CHARACTERS.len().to_string()).args(&pictures))?;
     eprintln!("{sheet}; columns: {}", CHARACTERS.map(|c| c.0).join(", "));
     Ok(())
@@ -56,7 +59,7 @@ fn body(folder: &Path, data: &Path, (name, file, variant): (&str, &str, &str)) -
     }
     let made = folder.join(name);
     std::fs::create_dir_all(&made)?;
-    done(release("examples/fitting").args([&whole, variant, "skirt"]).arg(&made))?;
+    done(built("examples/fitting").args([&whole, variant, "skirt"]).arg(&made))?;
     Ok(made.join("body.glb").display().to_string())
 }
 
@@ -64,11 +67,11 @@ fn body(folder: &Path, data: &Path, (name, file, variant): (&str, &str, &str)) -
 fn worn(out: &Path, body: &str, garment: &str, picture: &Path) -> Result<()> {
     std::fs::create_dir_all(out)?;
     let simulated = done(
-        release("toile")
+        built("toile")
             .args(["simulate", "--body", body, "--garment", garment, "--motion", MOTION, "--out"])
             .arg(out),
     );
-    let mut draw = release("toile");
+    let mut draw = built("toile");
     draw.args(["render", "--body", body, "--size", "400x400", "--out"]).arg(picture);
     match simulated {
         Ok(()) => draw.arg("--take").arg(out.join(format!("{MOTION}.take"))),
@@ -80,9 +83,9 @@ fn worn(out: &Path, body: &str, garment: &str, picture: &Path) -> Result<()> {
     done(&mut draw)
 }
 
-fn release(program: &str) -> Command {
+fn built(program: &str) -> Command {
     let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".into());
-    Command::new(format!("{target}/release/{program}"))
+    Command::new(format!("{target}/quick/{program}"))
 }
 
 fn done(command: &mut Command) -> Result<()> {

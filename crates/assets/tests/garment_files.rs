@@ -264,3 +264,78 @@ fn painted_attributes_are_read_and_wrong_ones_named() {
     }
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+/// A patch of two triangles as .gltf, its colours as bytes.
+fn painted_patch(colours: Option<&[[u8; 4]; 4]>) -> String {
+    let positions: [[f32; 3]; 4] = [[0.0, 1.0, 0.0], [0.1, 1.0, 0.0], [0.0, 1.1, 0.0], [0.1, 1.1, 0.0]];
+    let mut bytes: Vec<u8> = positions.iter().flatten().flat_map(|f| f.to_le_bytes()).collect();
+    bytes.extend([0u16, 1, 2, 1, 3, 2].iter().flat_map(|i| i.to_le_bytes()));
+    let colour_at = bytes.len();
+    bytes.extend(colours.into_iter().flatten().flatten());
+    let base64 = {
+        const SIGNS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut out = String::new();
+        for three in bytes.chunks(3) {
+            let n = three.iter().fold(0u32, |n, b| n << 8 | u32::from(*b)) << (8 * (3 - three.len()));
+            let sign = |k: u32| SIGNS[(n >> (18 - 6 * k) & 63) as usize] as char;
+            (0..4).for_each(|k| out.push(if k as usize > three.len() { '=' } else { sign(k) }));
+        }
+        out
+    };
+    let (attribute, accessor, view) = match colours {
+        None => ("", "", String::new()),
+        Some(_) => (
+            r#","COLOR_0":2"#,
+            r#",{"bufferView":2,"componentType":5121,"normalized":true,"count":4,"type":"VEC4"}"#,
+            format!(r#",{{"buffer":0,"byteOffset":{colour_at},"byteLength":16}}"#),
+        ),
+    };
+    format!(
+        r#"{{"asset":{{"version":"2.0"}},"scene":0,"scenes":[{{"nodes":[0]}}],"nodes":[{{"mesh":0,"name":"patch"}}],
+        "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0{attribute}}},"indices":1}}]}}],
+        "accessors":[{{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3"}},
+                     {{"bufferView":1,"componentType":5123,"count":6,"type":"SCALAR"}}{accessor}],
+        "bufferViews":[{{"buffer":0,"byteLength":48}},{{"buffer":0,"byteOffset":48,"byteLength":12}}{view}],
+        "buffers":[{{"byteLength":{},"uri":"data:application/octet-stream;base64,{base64}"}}]}}"#,
+        bytes.len()
+    )
+}
+
+#[test]
+fn vertex_colours_are_paint_where_the_file_beside_says_so_and_only_there() {
+    let folder = std::env::temp_dir().join(format!("toile-colours-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (mesh, beside) = (folder.join("patch.gltf"), folder.join("patch.json"));
+    let colours = [[0, 255, 0, 255], [255, 51, 85, 255], [102, 0, 170, 0], [255, 255, 255, 255]];
+    std::fs::write(&mesh, painted_patch(Some(&colours))).unwrap();
+    let read = || read_garment(&mesh, RestChoice::Mesh, None);
+    assert!(read().unwrap().value.paint.is_empty(), "colours alone are only colours");
+    let says = r#"{"vertex_colours": {"max_distance_m": 0.5, "backstop_m": 0.1, "layers": true}}"#;
+    std::fs::write(&beside, says).unwrap();
+    let garment = read().unwrap().value;
+    let of = |at: [f32; 3]| {
+        let sim = garment.sim.positions.iter().position(|p| p.to_array() == at).unwrap();
+        let paint = &garment.paint;
+        (paint.max_distance_m[sim], paint.backstop_m[sim], paint.layer[sim].map(|l| l.name()))
+    };
+    assert_eq!(of([0.0, 1.0, 0.0]), (0.0, 0.1, None));
+    let (most, back, layer) = of([0.1, 1.0, 0.0]);
+    assert!((most - 0.5).abs() < 1e-6 && (back - 0.02).abs() < 1e-6 && layer == Some("stretch"));
+    assert_eq!(of([0.0, 1.1, 0.0]).2, Some("loose"));
+    assert_eq!(of([0.1, 1.1, 0.0]).2, Some("floating"));
+    assert_eq!(garment.pins.iter().map(|p| p.vertices.len()).collect::<Vec<_>>(), [1], "red 0 holds");
+    for (text, said) in [
+        (r#"{"vertex_colours": {"max_distance_m": -1}}"#, "vertex_colours.max_distance_m"),
+        (r#"{"vertex_colours": {"max_distance": 1}}"#, "wants {"),
+        (r#"{"vertex_colours": 3}"#, "wants {"),
+    ] {
+        std::fs::write(&beside, text).unwrap();
+        let fault = read().unwrap_err().to_string();
+        assert!(fault.contains(said) && fault.contains("patch.json"), "{fault}");
+    }
+    std::fs::write(&beside, says).unwrap();
+    std::fs::write(&mesh, painted_patch(None)).unwrap();
+    let fault = read().unwrap_err().to_string();
+    assert!(fault.contains("COLOR_0") && fault.contains("patch.gltf"), "{fault}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}

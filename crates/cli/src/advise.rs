@@ -8,15 +8,15 @@ use anyhow::Result;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use toile_assets::{Body, builtin};
-use toile_learn::coverage::{Advice, Aspect, Movement, Part, Seen, advise};
+use toile_learn::coverage::{Advice, Aspect, BodyPart, Movement, TrainingFrames, advise};
 
 pub fn run(training: &[PathBuf], motions: &[String], body: &str, as_json: bool) -> Result<()> {
     let body = resolve::body(body, None)?;
-    let mut seen = Seen::default();
+    let mut seen = TrainingFrames::default();
     let mut names: Vec<String> = Vec::new();
     for source in training {
         for movement in movements_of(source, &body)? {
-            seen.see(&movement);
+            seen.add(&movement);
             names.push(movement.clip);
         }
     }
@@ -76,16 +76,16 @@ fn aspect(aspect: Aspect) -> &'static str {
 }
 
 /// How far, with its unit.
-fn far(part: Part, of: Aspect, by: f32) -> String {
+fn far(part: BodyPart, of: Aspect, by: f32) -> String {
     match (part, of) {
         _ if !by.is_finite() => "nothing was seen".into(),
-        (Part::Travel, _) => format!("{by:.1} m/s away"),
+        (BodyPart::Travel, _) => format!("{by:.1} m/s away"),
         (_, Aspect::Pose) => format!("{by:.0}° away"),
         (_, Aspect::Speed) => format!("{by:.0}°/s away"),
     }
 }
 
-fn text(seen: &Seen, clips: usize, advice: &Advice) -> String {
+fn text(seen: &TrainingFrames, clips: usize, advice: &Advice) -> String {
     let mut text = format!(
         "training: {clips} clips, {:.1} minutes; asked about: {} frames, {:.1} % of them known in every part\n",
         seen.seconds / 60.0,
@@ -128,7 +128,7 @@ fn text(seen: &Seen, clips: usize, advice: &Advice) -> String {
     text
 }
 
-fn value(seen: &Seen, advice: &Advice) -> serde_json::Value {
+fn value(seen: &TrainingFrames, advice: &Advice) -> serde_json::Value {
     let finite = |x: f32| x.is_finite().then_some(x);
     json!({
         "training": {"frames": seen.frames, "seconds": seen.seconds},

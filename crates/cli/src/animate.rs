@@ -31,7 +31,11 @@ use toile_assets::{Body, Garment, Mesh};
     {\"labels\": {\"neckline\": [0, 1, 2]},        sets of vertices that --pin holds to the body\n   \
     \"layers\": [\"stretch\", null, \"floating\"],   layer of each vertex, null by distance (tier layered)\n   \
     \"max_distance_m\": [0, 0.1, 0.5],           how far each may leave its skinned place; 0 holds it\n   \
-    \"backstop_m\": [0.01, 0.01, 0.05]}          how deep each may go below it\n\nExamples:\n  \
+    \"backstop_m\": [0.01, 0.01, 0.05]}          how deep each may go below it\n  \
+    A cape.glb is painted by its vertex colours where its cape.json says how far full colour is:\n  \
+    {\"vertex_colours\": {\"max_distance_m\": 0.5,  red: how far, 0 holds\n                      \
+    \"backstop_m\": 0.1,      green: how deep\n                      \
+    \"layers\": true}}        blue: 0 by distance, 1/3 stretch, 2/3 loose, 1 floating\n\nExamples:\n  \
     toile animate --garment dress --motion walk --out walk.pc2\n  \
     toile animate --tier layered --body hero.glb --garment shirt --motion walk --out walk.glb --with-body\n  \
     toile animate --tier stable --model dress.toile --garment dress --motion turn:90 --out turn.usda\n  \
@@ -84,6 +88,9 @@ pub struct Args {
     /// Put the character and its motion into the GLB, too
     #[arg(long)]
     with_body: bool,
+    /// With --with-body: leave out what of the character the garment covers in every frame
+    #[arg(long, requires = "with_body")]
+    hide: bool,
     /// Where to: .pc2, .abc, .usda, .obj or .glb
     #[arg(long)]
     out: PathBuf,
@@ -209,8 +216,7 @@ fn cloth(args: &Args, tier: TierName, body: &Body, shot: &PosedMotion) -> Result
     let mut cache = Cache::new(args, Drawn::garment(&garment), shot)?;
     let played = if tier == TierName::Full {
         let take = tiers::simulate(body, &garment, &fabric, shot)?;
-        let leash = Leash::new(body, &garment, &take.draped)?;
-        (0..take.len()).try_for_each(|f| cache.push(&leash.kept(&shot.bones[f], take.frame(f))))?;
+        (0..take.len()).try_for_each(|f| cache.push(take.frame(f)))?;
         tiers::played_take(&take)
     } else {
         let rest = match args.no_drape {
@@ -253,6 +259,7 @@ struct Cache<'a> {
     shot: &'a PosedMotion,
     out: &'a Path,
     with_body: bool,
+    hide: bool,
     sink: Sink<'a>,
     render: Vec<Vec3>,
     files: Vec<PathBuf>,
@@ -293,7 +300,8 @@ impl<'a> Cache<'a> {
             _ => Sink::Glb(Vec::with_capacity(shot.len())),
         };
         let bar = progress::bar(shot.len() as u64, "writing");
-        Ok(Self { drawn, shot, out, with_body: args.with_body, sink, render: Vec::new(), files, bar })
+        let (with_body, hide) = (args.with_body, args.hide);
+        Ok(Self { drawn, shot, out, with_body, hide, sink, render: Vec::new(), files, bar })
     }
 
     /// Appends a frame given in simulation vertices.
@@ -329,6 +337,9 @@ impl<'a> Cache<'a> {
             Sink::Glb(frames) => {
                 let piece = glb::Piece::frames("garment", self.drawn.mesh, &frames, self.shot.fps);
                 let motions = std::slice::from_ref(&self.shot.motion);
+                let seen =
+                    if self.hide { Some(uncovered(body, self.shot, self.drawn, &frames)) } else { None };
+                let body = seen.as_ref().unwrap_or(body);
                 let scene = glb::Scene {
                     body: self.with_body.then_some(body),
                     motions: if self.with_body { motions } else { &[] },
@@ -339,4 +350,19 @@ impl<'a> Cache<'a> {
         }
         Ok(self.files)
     }
+}
+
+/// The body without the triangles that the garment covers in every frame, looked at in up to 24.
+fn uncovered(body: &Body, shot: &PosedMotion, drawn: Drawn, frames: &[Vec<Vec3>]) -> Body {
+    let stride = frames.len().div_ceil(24).max(1);
+    let looked = (0..frames.len()).step_by(stride);
+    let both = looked.map(|f| (body.skinned_positions(&shot.bones[f]), frames[f].clone()));
+    let hidden = toile_learn::hidden_under(&body.mesh.triangles, &drawn.mesh.triangles, both);
+    let mut left = body.clone();
+    let mut t = 0u32;
+    left.mesh.triangles.retain(|_| {
+        t += 1;
+        hidden.binary_search(&(t - 1)).is_err()
+    });
+    left
 }

@@ -17,14 +17,15 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 use toile_assets::{Attachment, Body, Garment, Model, Motion, Penetration, PosedBody, Take};
-use toile_run::{Layered, LayeredSettings, Layers};
+use toile_run::{Layered, LayeredSettings};
 use toile_show::{Image, Material, MeshHandle, View, contact_sheet};
 
 /// Compare the tiers on one garment and motion: error against the simulation, cost, memory, penetration
 #[derive(Parser)]
 #[command(
     after_help = "Errors are distances of vertices to the full simulation. Liveliness is measured on what is left \
-    after the pose is taken away (1 is right); skinned cloth has nothing left. Penetration looks at up to 60 frames and \
+    after the pose is taken away (1 is right); skinned cloth has nothing left, cloth in layers is measured by what it and the \
+    simulation add to skinned cloth. Penetration looks at up to 60 frames and \
     leaves out 5 cm around places where the body crosses itself.\n\nExamples:\n  \
     toile compare --garment dress --motion walk --model dress.toile\n  \
     toile compare --garment dress --take out/takes/walk.take --model dress.toile --out strip.png\n  \
@@ -58,6 +59,9 @@ pub struct Args {
     /// A fabric file or a built-in fabric; the garment's own when not given
     #[arg(long)]
     fabric: Option<String>,
+    /// Hold the garment by these sets of its vertices only: `--pin waist`, or `--pin none`; by all of them unless told
+    #[arg(long)]
+    pin: Vec<String>,
     /// Where the flat rest shape comes from
     #[arg(long, value_enum, default_value = "auto")]
     rest: Rest,
@@ -102,7 +106,8 @@ pub fn run(args: &Args) -> Result<()> {
         }
     }
     let body = resolve::body(&args.body, None)?;
-    let garment = resolve::worn(&args.garment, &body, args.rest.into())?;
+    let mut garment = resolve::worn(&args.garment, &body, args.rest.into())?;
+    resolve::held_by(&mut garment, &args.pin)?;
     let model = match &args.model {
         Some(path) => Some(tiers::model_for(path, &body, Some(&garment))?),
         None => None,
@@ -250,6 +255,11 @@ fn play(
             penetration,
         });
     };
+    let draped = rest_of(garment, truth);
+    let leash = tiers::Leash::new(body, garment, draped)?;
+    let kept = |frames: &[Vec<Vec3>]| -> Vec<Vec<Vec3>> {
+        frames.iter().zip(&shot.bones).map(|(p, bones)| leash.kept(bones, p)).collect()
+    };
     let mut frames = Vec::new();
     let mut keep = |p: &[Vec3]| {
         frames.push(p.to_vec());
@@ -259,8 +269,9 @@ fn play(
     let influences: usize = (0..vertices).map(|v| attachment.skin.row(v).count()).sum();
     // A rest position a vertex; joint number and weight an influence. No state: nothing is left of it when the
     // pose is taken away.
-    row(TierName::Skin, std::mem::take(&mut frames), played, (0.0, 0.0), 12 * vertices + 6 * influences, 0);
-    let layers = layers_of(body, garment, truth)?;
+    let skinned = std::mem::take(&mut frames);
+    row(TierName::Skin, skinned.clone(), played, (0.0, 0.0), 12 * vertices + 6 * influences, 0);
+    let layers = tiers::layers(body, garment, draped, &resolve::fabric(&garment.fabric)?)?;
     {
         let mut keep = |p: &[Vec3]| {
             frames.push(p.to_vec());
@@ -268,9 +279,10 @@ fn play(
         };
         let played = tiers::play_layered(&layers, shot, &mut keep)?;
         let state = Layered::new(layers.clone(), LayeredSettings::default()).state_bytes();
-        // What is left when the pose is taken away is measured against a model, and there is none.
-        let lively = (f64::NAN, f64::NAN);
-        row(TierName::Layered, std::mem::take(&mut frames), played, lively, layers.bytes(), state);
+        let frames = kept(&std::mem::take(&mut frames));
+        let full: Vec<&[Vec3]> = (0..truth.len()).map(|f| truth.frame(f)).collect();
+        let lively = toile_learn::liveliness_beyond(&skinned, &full, &frames, shot.fps);
+        row(TierName::Layered, frames, played, lively, layers.bytes(), state);
     }
     if let Some(model) = model {
         let mut keep = |p: &[Vec3]| {
@@ -281,7 +293,7 @@ fn play(
         let scores = toile_learn::evaluate(model, std::slice::from_ref(truth), attachment, None);
         let state = 4 * (model.order + 1) * model.cloth_dims;
         let lively = (scores.liveliness, scores.correlation);
-        row(TierName::Stable, std::mem::take(&mut frames), played, lively, model.bytes(), state);
+        row(TierName::Stable, kept(&std::mem::take(&mut frames)), played, lively, model.bytes(), state);
     }
     let frames = (0..truth.len()).map(|f| truth.frame(f).to_vec()).collect();
     // Triangles with their flat shapes; positions and velocities of two steps in f64. What a solver keeps besides
@@ -292,11 +304,10 @@ fn play(
     Ok(rows)
 }
 
-/// The garment in layers, from the same drape as the simulation.
-fn layers_of(body: &Body, garment: &Garment, truth: &Take) -> Result<Arc<Layers>> {
+/// The drape that the simulation began with; where its take does not have it, the garment as it was put on.
+fn rest_of<'a>(garment: &'a Garment, truth: &'a Take) -> &'a [Vec3] {
     let own = truth.draped.len() == garment.sim.positions.len();
-    let rest = if own { &truth.draped } else { &garment.sim.positions };
-    tiers::layers(body, garment, rest, &resolve::fabric(&garment.fabric)?)
+    if own { &truth.draped } else { &garment.sim.positions }
 }
 
 /// Mean, 95th percentile and largest distance to the truth, cm.

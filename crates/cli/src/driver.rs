@@ -56,10 +56,10 @@ fn may_install() -> bool {
 /// Where it fails the renderer is not found again, which says enough.
 fn install() {
     // A machine without a network is not waited for.
-    let patience = ["-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=10"];
+    let give_up_early = ["-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=10"];
     let apt = |args: &[&str]| {
         let mut command = Command::new("apt-get");
-        command.args(patience).args(args).env("DEBIAN_FRONTEND", "noninteractive").output()
+        command.args(give_up_early).args(args).env("DEBIAN_FRONTEND", "noninteractive").output()
     };
     let _ = apt(&["update"]);
     let _ = apt(&["install", "-y", "--no-install-recommends", "mesa-vulkan-drivers"]);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toile_assets::read::garment::RestChoice;
 use toile_assets::{Attachment, AttachmentSettings, Body, Garment, Lineage, Model, Take, attach};
-use toile_learn::{Evaluation, SettlingSummary, Twins};
+use toile_learn::{ClipScore, Evaluation, SettlingSummary, Twins};
 
 /// Score a model against takes it has not seen
 #[derive(Parser)]
@@ -291,15 +291,25 @@ impl Gate {
 }
 
 fn text(e: &Evaluation) -> String {
+    let name = |c: &ClipScore| {
+        c.stop_frame.map_or_else(|| c.clip.clone(), |at| format!("{} stopped at {at}", c.clip))
+    };
+    let wide = e.clips.iter().map(|c| name(c).chars().count()).max().unwrap_or(0).max(20);
     let mut text = format!(
-        "{:28} {:>6} {:>8} {:>8} {:>8} {:>8} {:>10} {:>8}\n",
+        "{:wide$} {:>6} {:>8} {:>8} {:>8} {:>8} {:>10} {:>8}\n",
         "clip", "frames", "mean cm", "p95", "max", "skin", "projection", "order 0"
     );
     for c in &e.clips {
-        let name = c.stop_frame.map_or_else(|| c.clip.clone(), |at| format!("{} stopped at {at}", c.clip));
         text.push_str(&format!(
-            "{:28} {:6} {:8.2} {:8.2} {:8.2} {:8.2} {:10.2} {:8.2}\n",
-            name, c.frames, c.mean_cm, c.p95_cm, c.max_cm, c.skin_cm, c.projection_cm, c.kinematic_cm
+            "{:wide$} {:6} {:8.2} {:8.2} {:8.2} {:8.2} {:10.2} {:8.2}\n",
+            name(c),
+            c.frames,
+            c.mean_cm,
+            c.p95_cm,
+            c.max_cm,
+            c.skin_cm,
+            c.projection_cm,
+            c.kinematic_cm
         ));
     }
     text.push_str(&format!(

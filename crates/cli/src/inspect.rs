@@ -10,7 +10,7 @@ use std::path::Path;
 use toile_assets::read::garment::{RestChoice, read_garment};
 use toile_assets::read::gltf::Contents;
 use toile_assets::read::{self, Loaded};
-use toile_assets::{Body, Garment, Humanoid, Model, Motion, Pace, Problem, RootTrack, Take, builtin};
+use toile_assets::{Body, Garment, Humanoid, Model, Motion, Pace, Problem, Role, RootTrack, Take, builtin};
 
 /// Say what is in a character, garment, motion, take or model, and what is wrong with it
 #[derive(Parser)]
@@ -145,7 +145,15 @@ fn gltf(name: &str, wearer: Option<&Body>) -> Result<(Value, String)> {
     let (mut value, mut text) = if contents.skins.is_empty() {
         garment(name, read_garment(path, RestChoice::Auto, None)?, wearer)
     } else {
-        body(name, read::gltf::read_body(path, None)?)
+        let loaded = read::gltf::read_body(path, None)?;
+        let headless = has_no_head(&loaded.value);
+        let (mut value, mut text) = body(name, loaded);
+        if headless && let Ok(loaded) = read_garment(path, RestChoice::Auto, None) {
+            let (as_garment, said) = garment("  as a garment", loaded, wearer);
+            value["as_garment"] = as_garment;
+            text.push_str(&said);
+        }
+        (value, text)
     };
     if let Some(object) = value.as_object_mut() {
         object.insert("contents".into(), serde_json::to_value(&contents)?);
@@ -154,6 +162,13 @@ fn gltf(name: &str, wearer: Option<&Body>) -> Result<(Value, String)> {
     }
     text.push_str(&summary);
     Ok((value, text))
+}
+
+/// Whether no skin goes with the head: skinned clothes come as characters do.
+fn has_no_head(body: &Body) -> bool {
+    let head = body.humanoid().joint(Role::Head);
+    let follows = |v: usize, head: usize| body.skin.row(v).any(|(j, w)| j as usize == head && w > 0.5);
+    head.is_some_and(|head| !(0..body.skin.len()).any(|v| follows(v, head)))
 }
 
 /// `hero.glb#Shirt`: what it would be worn as, and whether it could be a body.
@@ -260,7 +275,8 @@ fn motion(name: &str, loaded: Loaded<Motion>, wearer: Option<&Body>) -> Result<(
     }
     let pace = Pace::of(m);
     if let Some(complaint) = pace.complaint(m.fps) {
-        problems.push(Problem::new(complaint, m.len(), "give the right one with --fps, or cut with --trim"));
+        let action = "frames; give the right rate with --fps, or cut with --trim";
+        problems.push(Problem::new(complaint, m.len(), action));
     }
     problems.extend(match wearer {
         Some(body) => refusals::of_motion(m, body),
@@ -281,7 +297,7 @@ fn motion(name: &str, loaded: Loaded<Motion>, wearer: Option<&Body>) -> Result<(
     let text = format!(
         "{name}: motion, {} frames at {} fps ({:.2} s), {} joints, {travel:.2} m travelled, turned {turn:.0}°\n{}{}",
         m.len(),
-        m.fps,
+        (100.0 * m.fps).round() / 100.0,
         m.duration_secs(),
         m.skeleton.len(),
         remarks(&problems, &loaded.notes),

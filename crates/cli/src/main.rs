@@ -1,5 +1,9 @@
 //! `toile`: clothing animation from the command line.
 
+// First: the others print with its macros.
+#[macro_use]
+mod say;
+
 mod advise;
 mod animate;
 mod compare;

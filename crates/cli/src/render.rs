@@ -1,5 +1,7 @@
 //! `toile render`: pictures of a body, dressed and in motion.
 
+mod finish;
+
 use crate::convert::Rest;
 use crate::driver;
 use crate::output::{self, Overwrite};
@@ -13,8 +15,11 @@ use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
 use glam::{Affine3A, Vec3};
 use indicatif::ProgressBar;
-use std::path::PathBuf;
-use toile_assets::{Attachment, AttachmentSettings, Body, Garment, Mesh, Motion, RootTrack, Take, attach};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use toile_assets::{
+    Attachment, AttachmentSettings, Body, Garment, Mesh, Model, Motion, RootTrack, Take, attach,
+};
 use toile_run::{Layer, Layered, LayeredSettings, Stable, Tier};
 use toile_show::{
     Film, FilmFormat, Image, Material, MeshHandle, View, beside, heat_colours, srgb, write_legend,
@@ -45,6 +50,9 @@ pub struct Args {
     /// Garments to put on
     #[arg(long)]
     garment: Vec<String>,
+    /// Hold the garment by these sets of its vertices only: `--pin waist`, or `--pin none`; by all of them unless told
+    #[arg(long)]
+    pin: Vec<String>,
     /// Where a garment's flat rest shape comes from
     #[arg(long, value_enum, default_value = "auto")]
     rest: Rest,
@@ -93,6 +101,16 @@ pub struct Args {
     /// Error that is red in the heat map, cm; about twice the mean error unless told
     #[arg(long, allow_negative_numbers = true)]
     heat_cm: Option<f32>,
+    /// Leave out what clothes cover in every frame: of the body, and of garments named before others, which are worn under
+    /// them
+    #[arg(long)]
+    hide: bool,
+    /// Draw the panes layered and layers with curved triangles on this part of the cloth (PN triangles)
+    #[arg(long, value_enum)]
+    curved: Option<finish::Region>,
+    /// How curved triangles are split
+    #[arg(long, value_enum, default_value = "three")]
+    split: finish::SplitName,
     /// Cloth is drawn over the body it covers unless it lies more than this behind it, mm; 0 is plain depth
     #[arg(long, default_value_t = 1000.0 * DEPTH_SLACK_M, allow_negative_numbers = true)]
     slack_mm: f32,
@@ -230,6 +248,8 @@ struct Worn {
 struct InLayers {
     frames: Vec<Vec<Vec3>>,
     colours: Vec<Vec3>,
+    /// Where it is drawn with other triangles than it moves with.
+    mesh: Option<MeshHandle>,
 }
 
 pub fn run(args: &Args) -> Result<()> {
@@ -251,7 +271,10 @@ pub fn run(args: &Args) -> Result<()> {
     let shot = shot(args, &body, take.as_ref())?;
     let wanted = wanted(args, shot.bones.len(), take.is_some() || args.motion.is_some());
     check_size(args, &out, panes.len(), wanted.len())?;
-    let (clothes, hidden) = clothes(args, &body, &shot, take.as_ref(), &panes)?;
+    let (mut clothes, mut hidden) = clothes(args, &body, &shot, take.as_ref(), &panes)?;
+    if args.hide {
+        hidden = finish::hide_covered(&mut clothes, &body, &shot);
+    }
     let mut studio = studio(args, &body, &shot)?;
     studio.hide(&hidden);
     let heat_cm = args.heat_cm.unwrap_or_else(|| red_cm(mean_error_cm(&clothes)));
@@ -279,7 +302,8 @@ pub fn run(args: &Args) -> Result<()> {
         Out::Film(format) => film(&mut artist, format, &wanted, &bar)?,
     }
     bar.finish_and_clear();
-    println!("{} ({} pictures, {adapter})", args.out.display(), wanted.len());
+    let pictures = if wanted.len() == 1 { "picture" } else { "pictures" };
+    println!("{} ({} {pictures}, {adapter})", args.out.display(), wanted.len());
     Ok(())
 }
 
@@ -479,6 +503,9 @@ impl Artist<'_> {
                     let Some(layered) = &worn.layered else { continue };
                     let colours = (pane == Pane::Layers).then(|| layered.colours.clone());
                     let mut cloth = plain();
+                    if let Some(mesh) = &layered.mesh {
+                        cloth.mesh = mesh.clone();
+                    }
                     if colours.is_some() {
                         cloth.material =
                             Material { flatness: 0.65, hem_m: 0.0, ..Material::cloth(Vec3::ONE) };
@@ -542,77 +569,26 @@ fn clothes(
 ) -> Result<(Vec<Worn>, Vec<u32>)> {
     let mut all = Vec::new();
     let mut hidden = Vec::new();
-    let cloth = |triangles: &[[u32; 3]], fabric: &str| Cloth {
-        mesh: MeshHandle::new(triangles),
-        material: Material::fabric(args.fabric.as_deref().unwrap_or(fabric)),
-    };
-    let noted = |notes: &[(String, String)]| {
-        notes.iter().find(|(k, _)| k == "fabric").map_or("cotton".to_string(), |(_, v)| v.clone())
-    };
-    let posed = |attachment: &Attachment| -> Vec<Vec<Vec3>> {
-        shot.bones.iter().map(|bones| attachment.posed(bones)).collect()
-    };
-    let simulated =
-        take.map(|take| (0..take.len()).map(|f| take.frame(f).to_vec()).collect::<Vec<Vec<Vec3>>>());
-    let draped = |take: &Take| -> Result<Attachment> {
-        let mesh =
-            Mesh { positions: take.draped.clone(), triangles: take.triangles.clone(), ..Mesh::default() };
-        Ok(attach(body, &mesh, &AttachmentSettings::default())?)
-    };
     let skinned = panes.contains(&Pane::Skinned);
     if let Some(path) = &args.model {
         let model = tiers::model_for(path, body, None)?;
-        if let Some(take) = take.filter(|t| t.triangles != model.triangles) {
-            return Err(BadRequest(format!(
-                "{}: the model's garment has {} vertices and {} triangles, the take's has {} and {}, or they differ",
-                path.display(),
-                model.vertices,
-                model.triangles.len(),
-                take.vertices,
-                take.triangles.len()
-            ))
-            .into());
-        }
-        let attachment = match (&model.attachment, take) {
-            _ if !skinned => None,
-            (Some(attachment), _) => Some(attachment.clone()),
-            (None, Some(take)) => Some(draped(take)?),
-            (None, None) => {
-                let what = "the model has no attachment to bones; give a take beside it";
-                return Err(BadRequest(format!("{}: {what}", path.display())).into());
-            }
-        };
-        let mut garment = Stable::new(model.clone());
-        let mut learned = Vec::new();
-        for (f, (bones, root)) in shot.bones.iter().zip(&shot.roots.frames).enumerate() {
-            let stepped = garment.step_with_root(bones, root, 1.0 / shot.fps);
-            stepped.with_context(|| format!("frame {f}"))?;
-            let mut out = vec![Vec3::ZERO; model.vertices];
-            garment.positions(&mut out);
-            learned.push(out);
-        }
+        all.push(learned(args, body, shot, (path, &model), take, skinned)?);
         hidden.clone_from(&model.hidden_triangles);
-        all.push(Worn {
-            cloth: cloth(&model.triangles, &noted(&model.notes)),
-            simulated,
-            learned: Some(learned),
-            skinned: attachment.as_ref().map(posed),
-            layered: None,
-        });
     } else if let Some(take) = take {
-        let attachment = if skinned { Some(draped(take)?) } else { None };
+        let attachment = if skinned { Some(draped(body, take)?) } else { None };
         all.push(Worn {
-            cloth: cloth(&take.triangles, &noted(&take.notes)),
-            simulated,
+            cloth: cloth(args, &take.triangles, noted_fabric(&take.notes)),
+            simulated: Some(simulated(take)),
             learned: None,
-            skinned: attachment.as_ref().map(posed),
+            skinned: attachment.as_ref().map(|a| shot.skinned(a)),
             layered: None,
         });
     }
     for (k, name) in args.garment.iter().enumerate() {
-        let garment = resolve::garment(name, body, args.rest.into(), None)?;
+        let mut garment = resolve::garment(name, body, args.rest.into(), None)?;
+        resolve::held_by(&mut garment, &args.pin)?;
         let attachment = attach(body, &garment.sim, &AttachmentSettings::default())?;
-        let mut cloth = cloth(&garment.sim.triangles, &garment.fabric);
+        let mut cloth = cloth(args, &garment.sim.triangles, &garment.fabric);
         if k > 0 || !all.is_empty() {
             // Of the same stuff or not, garments are told apart by their colour.
             let [r, g, b] = OTHERS[all.len() % OTHERS.len()];
@@ -622,9 +598,85 @@ fn clothes(
             true => Some(in_layers(args, body, &garment, shot)?),
             false => None,
         };
-        all.push(Worn { cloth, simulated: None, learned: None, skinned: Some(posed(&attachment)), layered });
+        let skinned = Some(shot.skinned(&attachment));
+        all.push(Worn { cloth, simulated: None, learned: None, skinned, layered });
     }
     Ok((all, hidden))
+}
+
+/// A learned garment in every frame, beside the truth where there is a take, and skinned where that is asked for.
+fn learned(
+    args: &Args,
+    body: &Body,
+    shot: &PosedFrames,
+    (path, model): (&Path, &Arc<Model>),
+    take: Option<&Take>,
+    skinned: bool,
+) -> Result<Worn> {
+    if let Some(take) = take.filter(|t| t.triangles != model.triangles) {
+        return Err(BadRequest(format!(
+            "{}: the model's garment has {} vertices and {} triangles, the take's has {} and {}, or they differ",
+            path.display(),
+            model.vertices,
+            model.triangles.len(),
+            take.vertices,
+            take.triangles.len()
+        ))
+        .into());
+    }
+    let attachment = match (&model.attachment, take) {
+        _ if !skinned => None,
+        (Some(attachment), _) => Some(attachment.clone()),
+        (None, Some(take)) => Some(draped(body, take)?),
+        (None, None) => {
+            let what = "the model has no attachment to bones; give a take beside it";
+            return Err(BadRequest(format!("{}: {what}", path.display())).into());
+        }
+    };
+    let mut garment = Stable::new(model.clone());
+    let mut frames = Vec::with_capacity(shot.bones.len());
+    for (f, (bones, root)) in shot.bones.iter().zip(&shot.roots.frames).enumerate() {
+        let stepped = garment.step_with_root(bones, root, 1.0 / shot.fps);
+        stepped.with_context(|| format!("frame {f}"))?;
+        let mut out = vec![Vec3::ZERO; model.vertices];
+        garment.positions(&mut out);
+        frames.push(out);
+    }
+    Ok(Worn {
+        cloth: cloth(args, &model.triangles, noted_fabric(&model.notes)),
+        simulated: take.map(simulated),
+        learned: Some(frames),
+        skinned: attachment.as_ref().map(|a| shot.skinned(a)),
+        layered: None,
+    })
+}
+
+impl PosedFrames {
+    /// A garment that follows the bones, in every frame.
+    fn skinned(&self, attachment: &Attachment) -> Vec<Vec<Vec3>> {
+        self.bones.iter().map(|bones| attachment.posed(bones)).collect()
+    }
+}
+
+fn simulated(take: &Take) -> Vec<Vec<Vec3>> {
+    (0..take.len()).map(|f| take.frame(f).to_vec()).collect()
+}
+
+/// A take's garment as it hangs on the rest pose, attached to the bones.
+fn draped(body: &Body, take: &Take) -> Result<Attachment> {
+    let mesh = Mesh { positions: take.draped.clone(), triangles: take.triangles.clone(), ..Mesh::default() };
+    Ok(attach(body, &mesh, &AttachmentSettings::default())?)
+}
+
+/// A garment to draw, of its own fabric unless another is asked for.
+fn cloth(args: &Args, triangles: &[[u32; 3]], fabric: &str) -> Cloth {
+    let material = Material::fabric(args.fabric.as_deref().unwrap_or(fabric));
+    Cloth { mesh: MeshHandle::new(triangles), material }
+}
+
+/// The fabric that a take or model says it is of.
+fn noted_fabric(notes: &[(String, String)]) -> &str {
+    notes.iter().find(|(k, _)| k == "fabric").map_or("cotton", |(_, v)| v)
 }
 
 /// A garment taken apart as it hangs, and played.
@@ -632,16 +684,22 @@ fn in_layers(args: &Args, body: &Body, garment: &Garment, shot: &PosedFrames) ->
     let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
     let rest = tiers::draped_or_placed(body, garment, &fabric);
     let layers = tiers::layers(body, garment, &rest, &fabric)?;
-    let colours = layers.layer.iter().map(|layer| layer_colour(*layer)).collect();
+    let leash = tiers::Leash::new(body, garment, &rest)?;
+    let layer = layers.layer.clone();
+    let colours = layer.iter().map(|layer| layer_colour(*layer)).collect();
     let mut tier = Layered::new(layers, LayeredSettings::default());
     let mut frames = Vec::with_capacity(shot.bones.len());
     for (f, bones) in shot.bones.iter().enumerate() {
         tier.step(bones, 1.0 / shot.fps).with_context(|| format!("frame {f}"))?;
         let mut out = vec![Vec3::ZERO; tier.vertices()];
         tier.positions(&mut out);
-        frames.push(out);
+        frames.push(leash.kept(bones, &out));
     }
-    Ok(InLayers { frames, colours })
+    let mut made = InLayers { frames, colours, mesh: None };
+    if let Some(region) = args.curved {
+        made.curve(&garment.sim.triangles, &layer, region, args.split);
+    }
+    Ok(made)
 }
 
 fn layer_colour(layer: Layer) -> Vec3 {

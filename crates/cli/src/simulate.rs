@@ -57,6 +57,9 @@ pub struct Args {
     /// A fabric file or a built-in fabric; the garment's own when not given
     #[arg(long)]
     fabric: Option<String>,
+    /// Hold the garment by these sets of its vertices only: `--pin waist`, or `--pin none`; by all of them unless told
+    #[arg(long)]
+    pin: Vec<String>,
     /// Where the flat rest shape comes from
     #[arg(long, value_enum, default_value = "auto")]
     rest: Rest,
@@ -90,7 +93,8 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     let body = resolve::turned_body(&args.body, args.turn)?;
-    let garment = resolve::worn(&args.garment, &body, args.rest.into())?;
+    let mut garment = resolve::worn(&args.garment, &body, args.rest.into())?;
+    resolve::held_by(&mut garment, &args.pin)?;
     let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
     if !(0.0..=10.0).contains(&args.nudge) {
         return Err(BadRequest(format!("--nudge {}: 0 to 10 mm", args.nudge)).into());

@@ -231,6 +231,16 @@ impl Leash {
         Ok(Self(Some((limits, attachment))))
     }
 
+    /// Every frame of a take brought back to what is allowed.
+    pub fn keep_take(&self, take: &mut Take) {
+        let Self(Some((limits, attachment))) = self else { return };
+        for f in 0..take.len() {
+            let bones = take.frame_bones(f).to_vec();
+            let at = f * take.vertices;
+            limits.keep(attachment, &bones, &mut take.positions[at..at + take.vertices]);
+        }
+    }
+
     /// Positions brought back to what is allowed.
     pub fn kept(&self, bones: &[Affine3A], positions: &[Vec3]) -> Vec<Vec3> {
         let mut kept = positions.to_vec();
@@ -301,7 +311,9 @@ pub fn simulate(body: &Body, garment: &Garment, fabric: &Fabric, shot: &PosedMot
         .record_draped(&draped, &shot.motion)
         .with_context(|| format!("clip {}", shot.motion.name))?;
     bar.finish_and_clear();
-    Ok(recording.take)
+    let mut take = recording.take;
+    Leash::new(body, garment, &take.draped)?.keep_take(&mut take);
+    Ok(take)
 }
 
 /// What a simulated take noticed.

@@ -1,21 +1,9 @@
 //! Every command that takes a file, with every kind of damage: refused with exit code 2 and the file's name.
 
+mod program_under_test;
+
+use program_under_test::{ok, text, toile};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn toile(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_toile")).args(args).output().expect("the program starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn ok(args: &[&str]) -> String {
-    let out = toile(args);
-    assert!(out.status.success(), "{args:?}: {}", text(&out.stderr));
-    text(&out.stdout)
-}
 
 /// The ways a file of some kind is damaged.
 fn damaged(dir: &Path, good: &Path) -> Vec<PathBuf> {

@@ -1,22 +1,10 @@
 //! What other programs play: caches of every tier, morph targets, and the comparison of tiers, read back by hand.
 
+mod program_under_test;
+
+use program_under_test::{ok, text, toile};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn toile(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_toile")).args(args).output().expect("the program starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn ok(args: &[&str]) -> String {
-    let out = toile(args);
-    assert!(out.status.success(), "{args:?}: {}", text(&out.stderr));
-    text(&out.stdout)
-}
 
 fn json(args: &[&str]) -> Value {
     serde_json::from_str(&ok(args)).expect("one JSON object")

@@ -3,6 +3,9 @@
 
 #![cfg(unix)]
 
+mod program_under_test;
+
+use program_under_test::text;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -13,10 +16,6 @@ fn demo(out: &Path) -> Command {
     let mut command = Command::new(TOILE);
     command.args(["demo", "--tiny", "--json", "--out"]).arg(out);
     command
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Starts a demo and waits until a file is there.

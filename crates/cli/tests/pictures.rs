@@ -3,23 +3,12 @@
 #[path = "../../run/tests/synthetic/mod.rs"]
 mod synthetic;
 
+mod program_under_test;
+
+use program_under_test::{ok, text, toile};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use toile_assets::builtin;
-
-fn toile(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_toile")).args(args).output().expect("the program starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn ok(args: &[&str]) -> String {
-    let out = toile(args);
-    assert!(out.status.success(), "{args:?}: {}", text(&out.stderr));
-    text(&out.stdout)
-}
 
 fn fails(out: &Output, code: i32, must_say: &[&str]) {
     let said = text(&out.stderr);

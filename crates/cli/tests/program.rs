@@ -1,15 +1,9 @@
 //! The program as a user meets it: what it prints, what it refuses, and how it exits.
 
+mod program_under_test;
+
+use program_under_test::{text, toile};
 use std::path::PathBuf;
-use std::process::{Command, Output};
-
-fn toile(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_toile")).args(args).output().expect("the program starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
 
 /// A folder of its own for each test.
 fn folder(name: &str) -> PathBuf {
@@ -305,4 +299,18 @@ fn parts_of_files_are_inspected_and_sizes_have_a_range() {
     refused(&["inspect", &format!("{dressed}#hat")], &["hat"]);
     refused(&["train", "takes", "--cloth-dims", "0", "--out", "x.toile"], &["--cloth-dims", "1..=1024"]);
     std::fs::remove_dir_all(&dir).unwrap();
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_fault() {
+    let piped = || std::process::Stdio::piped();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_toile"))
+        .args(["inspect", "--list"])
+        .stdout(piped())
+        .stderr(piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let out = child.wait_with_output().unwrap();
+    assert!(out.status.success() && out.stderr.is_empty(), "{}", text(&out.stderr));
 }

@@ -1,18 +1,12 @@
 //! Takes as a user makes and uses them: options and their ranges, clips that cannot be used, shards, verdicts, and takes
 //! that do not belong together.
 
+mod program_under_test;
+
+use program_under_test::{text, toile};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 use toile_assets::write::bvh::write_motion;
 use toile_assets::{Take, builtin};
-
-fn toile(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_toile")).args(args).output().expect("the program starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
 
 fn refused(args: &[&str], must_say: &[&str]) {
     let out = toile(args);

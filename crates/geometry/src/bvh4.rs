@@ -5,7 +5,7 @@
 //! Four boxes or four triangles are measured at once in f32 lanes; what comes out nearest is measured again by the caller
 //! in f64, so rounding can only cost a look too many or lose a tie of a micrometre.
 
-use crate::bvh::Aabb;
+use crate::bvh2::Aabb;
 use glam::{DVec3, Vec4};
 
 /// Boxes of four children side by side, and what they are: a leaf, a node, or nothing.
@@ -131,12 +131,12 @@ pub struct Bvh4 {
 impl Bvh4 {
     /// Builds over triangles with these centres.
     pub fn new(centres: &[DVec3]) -> Self {
-        let mut quads = Self::default();
+        let mut tree = Self::default();
         let mut items: Vec<u32> = (0..centres.len() as u32).collect();
         if !items.is_empty() {
-            quads.build(centres, &mut items);
+            tree.build(centres, &mut items);
         }
-        quads
+        tree
     }
 
     fn build(&mut self, centres: &[DVec3], items: &mut [u32]) -> u32 {
@@ -296,7 +296,7 @@ mod tests {
                     [a, a + r.vector() * s, a + r.vector() * t]
                 })
                 .collect();
-            let mut quads = Bvh4::new(&shapes.iter().map(|s| (s[0] + s[1] + s[2]) / 3.0).collect::<Vec<_>>());
+            let mut tree = Bvh4::new(&shapes.iter().map(|s| (s[0] + s[1] + s[2]) / 3.0).collect::<Vec<_>>());
             let ways: Vec<DVec3> = (0..3 * count).map(|_| r.vector() * 0.2).collect();
             let at = |share: f64| -> Vec<[DVec3; 3]> {
                 let corners =
@@ -304,7 +304,7 @@ mod tests {
                 shapes.iter().enumerate().map(corners).collect()
             };
             let (start, end) = (at(1.0), at(3.0));
-            quads.refit(|i| [start[i as usize], end[i as usize]]);
+            tree.refit(|i| [start[i as usize], end[i as usize]]);
             for look in 0..200 {
                 let share = f64::from(look % 5) / 4.0;
                 let moved = at(1.0 + 2.0 * share);
@@ -316,7 +316,7 @@ mod tests {
                     (a * w[0] + b * w[1] + c * w[2]).distance(p)
                 };
                 let mut best = None;
-                quads.nearest(p, share, radius * radius, |i, limit| {
+                tree.nearest(p, share, radius * radius, |i, limit| {
                     let d = distance(i as usize).powi(2);
                     if d < limit {
                         best = Some(i as usize);

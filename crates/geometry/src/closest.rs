@@ -243,7 +243,7 @@ impl TriangleTree {
     }
 
     /// Calls `visit` with every triangle on a ray; it answers how far the ray still needs to be followed.
-    fn walk_ray(&self, origin: Vec3, direction: DVec3, mut visit: impl FnMut(usize, Crossing) -> f64) {
+    fn walk_ray(&self, origin: Vec3, direction: DVec3, mut visit: impl FnMut(usize, RayCrossing) -> f64) {
         let (origin, inverse) = (origin.as_dvec3(), direction.recip());
         let mut reach = f64::INFINITY;
         let mut stack = Stack::new();
@@ -417,7 +417,7 @@ fn box_entry(node: &Node, origin: DVec3, inverse: DVec3) -> f64 {
 }
 
 /// A ray through a triangle.
-struct Crossing {
+struct RayCrossing {
     t: f64,
     barycentric: [f64; 3],
     /// Positive when the ray leaves through the triangle's front.
@@ -425,7 +425,7 @@ struct Crossing {
 }
 
 /// Möller & Trumbore 1997, two-sided, in f64.
-fn cross_triangle(origin: DVec3, direction: DVec3, corners: [Vec3; 3]) -> Option<Crossing> {
+fn cross_triangle(origin: DVec3, direction: DVec3, corners: [Vec3; 3]) -> Option<RayCrossing> {
     let [a, b, c] = corners.map(|p| p.as_dvec3());
     let (ab, ac) = (b - a, c - a);
     let normal = ab.cross(ac);
@@ -440,7 +440,7 @@ fn cross_triangle(origin: DVec3, direction: DVec3, corners: [Vec3; 3]) -> Option
     let q = s.cross(ab);
     let w = direction.dot(q) / det;
     let t = ac.dot(q) / det;
-    (v >= 0.0 && w >= 0.0 && v + w <= 1.0 && t >= 0.0).then_some(Crossing {
+    (v >= 0.0 && w >= 0.0 && v + w <= 1.0 && t >= 0.0).then_some(RayCrossing {
         t,
         barycentric: [1.0 - v - w, v, w],
         facing,

@@ -11,15 +11,17 @@
 
 mod closest;
 mod crossings;
+mod curved;
 mod mesh;
 mod random;
 
-pub mod bvh;
+pub mod bvh2;
 pub mod bvh4;
 pub mod continuous;
 pub mod distance;
 
 pub use closest::{ClosestPoint, RayHit, TriangleTree};
 pub use crossings::{Crossing, SelfCrossings, crossings, edges_through, passes_through, self_crossings};
+pub use curved::{Curved, Split};
 pub use mesh::{Edge, Mesh, Topology, vertex_normals};
 pub use random::Random;

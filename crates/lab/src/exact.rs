@@ -232,8 +232,24 @@ mod tests {
         let u = [DVec3::ZERO, DVec3::ZERO, down, down];
         assert!(meets(Pair::EdgeEdge, &x, &u, 1.0 / 3.0 + 1e-15));
         assert!(!meets(Pair::EdgeEdge, &x, &u, 0.333));
-        // Touching from above and back again: a double root.
-        let y = [DVec3::ZERO, DVec3::X, DVec3::ZERO, DVec3::X].map(|p| p * 0.0);
-        assert!(meets(Pair::EdgeEdge, &y, &u, 1.0));
+    }
+
+    #[test]
+    fn sees_segments_that_touch_and_go_back() {
+        // Over the first one the second is (t − ½)²/(3/2 + t) high: a double root.
+        let at = |up: f64| {
+            [
+                DVec3::new(-1.0, 0.0, 0.0),
+                DVec3::new(1.0, 0.0, 0.0),
+                DVec3::new(0.0, -1.0, -0.5 + up),
+                DVec3::new(0.0, 0.5, 0.5 + up),
+            ]
+        };
+        let u = [DVec3::ZERO, DVec3::ZERO, DVec3::Z, DVec3::new(0.0, 1.0, -1.0)];
+        assert!(meets(Pair::EdgeEdge, &at(0.0), &u, 1.0));
+        assert!(!meets(Pair::EdgeEdge, &at(0.0), &u, 0.499));
+        assert!(!meets(Pair::EdgeEdge, &at(f64::EPSILON), &u, 1.0));
+        // A hair lower it goes through and comes back.
+        assert!(meets(Pair::EdgeEdge, &at(-f64::EPSILON), &u, 1.0));
     }
 }

@@ -243,9 +243,10 @@ mod tests {
     #[test]
     fn heavy_cantilevers_hang_like_the_elastica() {
         hold(vec![cantilever(10.0, 0.70020, 40).unwrap()]);
-        // Other meshes stay somewhat soft; without the jump term they are 25 % off.
-        let mixed = cantilever_on(5.0, 0.49591, 24, 2, Pattern::Alternating).unwrap();
-        assert!((mixed.ours / mixed.reference - 1.0).abs() < 0.06, "{mixed:?}");
+        // So they do on other meshes: without the jump term those are 25 % off.
+        for pattern in [Pattern::Alternating, Pattern::Jittered] {
+            hold(vec![cantilever_on(5.0, 0.49591, 24, 2, pattern).unwrap()]);
+        }
     }
 
     #[test]
@@ -259,11 +260,16 @@ mod tests {
     }
 
     #[test]
-    fn names_of_rows_are_told_once() {
-        let mut names: Vec<&str> = CASES.iter().map(|c| c.name).collect();
-        names.sort_unstable();
-        let all = names.len();
-        names.dedup();
-        assert_eq!(names.len(), all);
+    fn cases_and_rows_can_be_told_apart_by_name() {
+        let names = |rows: Vec<Row>| rows.into_iter().map(|row| row.name).collect();
+        let lists: [Vec<String>; 3] = [
+            CASES.iter().map(|c| c.name.into()).collect(),
+            names(derivatives::derivatives(1).unwrap()),
+            names(collision::continuous(1).unwrap()),
+        ];
+        for list in lists {
+            let different: std::collections::HashSet<&String> = list.iter().collect();
+            assert!(list.len() > 1 && different.len() == list.len(), "{list:?}");
+        }
     }
 }

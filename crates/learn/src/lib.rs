@@ -27,10 +27,11 @@ mod synthetic;
 
 pub use certificate::worst::{WorstCase, worst_case};
 pub use models::correction::{CorrectionReport, GateFit};
-pub use models::hidden::hidden_triangles;
+pub use models::hidden_skin::{hidden_triangles, hidden_under};
 pub use models::train::{Lowered, Prepared, Training, Tried, train, train_watched};
 pub use score::baseline::{Baselines, baselines};
 pub use score::evaluate::{ClipScore, Evaluation, SettlingSummary, evaluate};
+pub use score::liveliness::liveliness_beyond;
 pub use score::settling::Settling;
 pub use score::spectrum::{Spectrum, spectrum};
 pub use score::twins::{Twins, twins};

@@ -5,7 +5,7 @@
 //! of 42 nodes), and cloth that floats (masses and springs). All are said as what is added to one shared attachment.
 
 use crate::{Attachment, Skin};
-use glam::Vec3;
+use glam::{Vec3, Vec3A};
 
 /// How a vertex moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,8 +45,14 @@ pub struct Layers {
     pub discs: Vec<Disc>,
     /// Layer 2 on the trunk.
     pub trunk: Option<Trunk>,
+    /// Sleeves and trouser legs that slide along their limbs.
+    pub tubes: Vec<Tube>,
+    /// How each vertex goes with them; empty where there are no tubes.
+    pub rides: Vec<Ride>,
     /// Layer 3.
     pub floating: Option<Floating>,
+    /// Joints of the wearer: what a pose must have.
+    pub joints: usize,
     /// Joint of the hips, and where it is in the bind pose: a jump of it is a teleport.
     pub hips: (u16, Vec3),
     /// Height of the wearer, m: what lengths are measured by.
@@ -96,19 +102,63 @@ pub fn catenary_parameter(r: f32, drop_m: f32) -> Option<f32> {
 }
 
 impl Disc {
-    /// Radius of the disc, and where on it the vertex comes to rest, for an applied acceleration (gravity less the skin
-    /// point's own) given in the bind pose, m/s². Their P(x) of Figure 3 with `x/r = sin θ`: largest where the skin faces
-    /// along the acceleration, nothing where it faces sideways or away.
+    /// Radius of the disc, and where on it the vertex comes to rest: [`hang`].
     pub fn hang(&self, acceleration: Vec3) -> (f32, Vec3) {
-        let strength = acceleration.length();
-        // A weightless sleeve has no side to hang to: below a fifth of gravity the disc closes.
-        let facing = (acceleration.dot(self.normal) / (strength + 1e-3)).max(0.0) * (strength * 0.5).min(1.0);
-        let radius = self.drop_m * facing * facing;
-        // On an upright limb nothing points down within the disc; then the skin's normal is as good as any.
-        let along = acceleration + 0.1 * strength * self.normal;
-        let across = along - self.axis * self.axis.dot(along);
-        (radius, across.normalize_or_zero() * radius)
+        let (radius, at) = hang(acceleration.into(), self.normal.into(), self.axis.into(), self.drop_m);
+        (radius, at.into())
     }
+}
+
+/// Radius of a disc across `axis` over skin of that `normal`, and where on it a vertex comes to rest, for an applied
+/// acceleration (gravity less the skin point's own) given in the bind pose, m/s². Their P(x) of Figure 3 with
+/// `x/r = sin θ`: largest where the skin faces along the acceleration, nothing where it faces sideways or away.
+#[inline(always)]
+pub fn hang(acceleration: Vec3A, normal: Vec3A, axis: Vec3A, drop_m: f32) -> (f32, Vec3A) {
+    let strength = acceleration.length();
+    // A weightless sleeve has no side to hang to: below a fifth of gravity the disc closes.
+    let facing = (acceleration.dot(normal) / (strength + 1e-3)).max(0.0) * (strength * 0.5).min(1.0);
+    let radius = drop_m * facing * facing;
+    // On an upright limb nothing points down within the disc; then the skin's normal is as good as any.
+    let along = acceleration + 0.1 * strength * normal;
+    let across = along - axis * axis.dot(along);
+    let size = across.length();
+    (radius, across * (radius / size.max(1e-12)))
+}
+
+/// A sleeve or trouser leg that slides along its limb. The paper holds it by friction; but a trouser leg does not grow
+/// longer, so when the limb bends, the side that would have to pulls all of it up; and a shirt that was draped on spread
+/// arms is held up by them, so when they come down, so does the shirt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tube {
+    /// For reports.
+    pub name: String,
+    /// Vertices down the tube, ring by ring, from where the cloth is held; some strings are shorter. Empty for sleeves.
+    pub strings: Vec<Vec<u32>>,
+    /// Vertices on top of the upper arm that carry the cloth at rest, and the joint of the trunk that their height is
+    /// measured from. None for trouser legs.
+    pub supports: Vec<u32>,
+    /// See `supports`.
+    pub trunk_joint: u16,
+    /// How far the cloth is above the shoulders at rest, m: it falls no farther.
+    pub slack_m: f32,
+}
+
+impl Tube {
+    /// How many rings it has.
+    pub fn rings(&self) -> usize {
+        self.strings.iter().map(Vec::len).max().unwrap_or(0)
+    }
+}
+
+/// How a vertex slides.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ride {
+    /// The tubes it goes with, and how much with each.
+    pub shares: [(u16, f32); 2],
+    /// Between which rings it is.
+    pub ring: f32,
+    /// Along the cloth towards where it is held, in the bind pose.
+    pub up: Vec3,
 }
 
 /// Nodes across, up and to the front of the lattice on the trunk.
@@ -161,13 +211,16 @@ pub struct Floating {
     pub edges: Vec<Spring>,
     /// Across edges: they keep folds soft.
     pub bends: Vec<Spring>,
+    /// Acceleration that holds each free vertex where the drape has it against what its springs lack, in the axes of
+    /// the hips, m/s².
+    pub eased: Vec<Vec3>,
     /// Outer side of each free vertex in the bind pose: the side of a limb it comes out on.
     pub outward: Vec<Vec3>,
     /// What the cloth meets.
-    pub limbs: Vec<Limb>,
+    pub limbs: Vec<LimbCylinder>,
 }
 
-/// Rings along a [`Limb`].
+/// Rings along a [`LimbCylinder`].
 pub const LIMB_RINGS: usize = 9;
 /// Radii around each of its rings.
 pub const LIMB_SIDES: usize = 16;
@@ -175,7 +228,7 @@ pub const LIMB_SIDES: usize = 16;
 /// A part of the body that floating cloth meets: a cylinder whose radius is measured around and along it, fixed to one
 /// joint and given in the bind pose.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Limb {
+pub struct LimbCylinder {
     /// For reports.
     pub name: String,
     /// What it moves with.
@@ -194,7 +247,7 @@ pub struct Limb {
     pub candidates: Vec<u32>,
 }
 
-impl Limb {
+impl LimbCylinder {
     /// The radius in the direction `(along, x, y)`: share of the axis, and the two coordinates across it.
     pub fn radius(&self, along: f32, x: f32, y: f32) -> f32 {
         let size = x.abs() + y.abs();
@@ -288,7 +341,7 @@ mod tests {
 
     #[test]
     fn a_limb_has_the_radius_it_was_given_in_every_direction() {
-        let mut limb = Limb {
+        let mut limb = LimbCylinder {
             name: "shin".into(),
             joint: 0,
             from: Vec3::ZERO,
@@ -304,7 +357,7 @@ mod tests {
             }
         }
         for s in 0..LIMB_SIDES {
-            let (x, y) = Limb::direction(s);
+            let (x, y) = LimbCylinder::direction(s);
             assert!((limb.radius(0.5, x, y) - (0.14 + 0.001 * s as f32)).abs() < 1e-5, "{s}");
         }
         assert!(limb.radius(0.3, 0.0, 0.0).is_finite());

@@ -31,7 +31,7 @@ mod write;
 pub use attachment::Attachment;
 pub use correction::{Correction, GATE_RATE, MAX_POLE, ROOT_TERMS};
 pub use error::{Error, Result};
-pub use limb::{ALONG, AROUND, Limb, around};
+pub use limb::{ALONG, AROUND, LimbTube, around};
 pub use model::{Certificate, InputSet, Model, ModelKind};
 pub use root::{HipLine, RootFrame, RootTracker};
 pub use shield::{MAX_LIMBS, NEIGHBOURS, Shield};

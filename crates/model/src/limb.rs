@@ -13,7 +13,7 @@ pub const AROUND: usize = 7;
 
 /// A stretch of skin that follows one bone, all in the bind pose.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Limb {
+pub struct LimbTube {
     /// The bone.
     pub joint: u32,
     /// The middle of its line.
@@ -26,7 +26,7 @@ pub struct Limb {
     pub radius: [[f32; AROUND]; ALONG],
 }
 
-impl Limb {
+impl LimbTube {
     /// The third direction: angles grow towards it.
     pub fn side(&self) -> Vec3 {
         self.half.normalize_or_zero().cross(self.across)

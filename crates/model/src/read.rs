@@ -3,7 +3,7 @@
 use crate::tensors::TensorReader;
 use crate::write::{FORMAT, VERSION};
 use crate::{
-    ALONG, AROUND, Attachment, Certificate, Correction, Error, HipLine, InputSet, Limb, Model, ModelKind,
+    ALONG, AROUND, Attachment, Certificate, Correction, Error, HipLine, InputSet, LimbTube, Model, ModelKind,
     NEIGHBOURS, ROOT_TERMS, Result, Shield, Skin,
 };
 use glam::Vec3;
@@ -34,17 +34,7 @@ impl Model {
         let [_, d] = file.shape("cloth_basis");
         let [m, entries] = file.shape("body_from_bones");
         let [triangles, _] = file.shape("triangles");
-        let kind = match file.text("kind") {
-            Some("a") => ModelKind::A,
-            Some("b") => ModelKind::B,
-            Some("c") => ModelKind::C,
-            Some("d") => ModelKind::D,
-            other => {
-                let what = format!("metadata `kind` is {other:?}, not a, b, c or d");
-                file.fault(what);
-                ModelKind::A
-            }
-        };
+        let kind = kind(&mut file);
         let order: usize = file.parsed("order");
         if order > MAX_ORDER || d == 0 || m == 0 || entries % 12 != 0 || vertices == 0 {
             file.fault(format!("order {order}, {d} cloth and {m} body dims, {entries} bone entries"));
@@ -70,13 +60,7 @@ impl Model {
             cloth_dims: d,
             body_dims: m,
             joints: entries / 12,
-            cloth_mean: file
-                .f32s("cloth_mean", &[vertices, 3])
-                .as_chunks::<3>()
-                .0
-                .iter()
-                .map(|p| Vec3::from_array(*p))
-                .collect(),
+            cloth_mean: points(file.f32s("cloth_mean", &[vertices, 3])),
             cloth_basis: file.f32s("cloth_basis", &[3 * vertices, d]),
             bones_mean: file.f32s("bones_mean", &[entries]),
             body_from_bones: file.f32s("body_from_bones", &[m, entries]),
@@ -87,16 +71,7 @@ impl Model {
             a0: file.f32s("a0", &[d, m]),
             bias0: file.f32s("bias0", &[d]),
             hips: hips(&mut file, entries / 12),
-            inputs: InputSet {
-                body_min: file.f32s("body_min", &[boxed]),
-                body_max: file.f32s("body_max", &[boxed]),
-                body_rate: file.f32s("body_rate", &[boxed]),
-                body_std: file.f32s("body_std", &[m]),
-                body_reach: file.parsed("body_reach"),
-                max_horizontal_m: file.parsed("max_horizontal_m"),
-                max_vertical_m: file.parsed("max_vertical_m"),
-                max_turn: file.parsed("max_turn"),
-            },
+            inputs: inputs(&mut file, boxed, m),
             certificate: Certificate {
                 rho: file.parsed("rho"),
                 gamma: file.parsed("gamma"),
@@ -115,17 +90,6 @@ impl Model {
         if !(model.fps.is_finite() && model.fps > 0.0) {
             file.fault(format!("{} frames per second", model.fps));
         }
-        let i = &model.inputs;
-        let limits = [i.max_horizontal_m, i.max_vertical_m, i.max_turn];
-        if limits.iter().any(|l| !l.is_finite() || *l < 0.0)
-            || i.body_min.iter().zip(&i.body_max).any(|(lo, hi)| lo > hi)
-        {
-            file.fault("the input set is empty or not finite".into());
-        }
-        let per_input = i.body_rate.iter().chain(&i.body_std).chain([&i.body_reach]);
-        if per_input.into_iter().any(|v| !v.is_finite() || *v < 0.0) {
-            file.fault("rates and deviations of the inputs must be finite and not negative".into());
-        }
         if file.sound()
             && let Err(what) = model.verify_certificate().and_then(|()| model.verify_travel())
         {
@@ -133,6 +97,45 @@ impl Model {
         }
         file.finish(model)
     }
+}
+
+fn kind(file: &mut TensorReader<'_>) -> ModelKind {
+    match file.text("kind") {
+        Some("a") => ModelKind::A,
+        Some("b") => ModelKind::B,
+        Some("c") => ModelKind::C,
+        Some("d") => ModelKind::D,
+        other => {
+            let what = format!("metadata `kind` is {other:?}, not a, b, c or d");
+            file.fault(what);
+            ModelKind::A
+        }
+    }
+}
+
+/// What a model may be fed: boxes of `boxed` inputs, deviations of `m`.
+fn inputs(file: &mut TensorReader<'_>, boxed: usize, m: usize) -> InputSet {
+    let inputs = InputSet {
+        body_min: file.f32s("body_min", &[boxed]),
+        body_max: file.f32s("body_max", &[boxed]),
+        body_rate: file.f32s("body_rate", &[boxed]),
+        body_std: file.f32s("body_std", &[m]),
+        body_reach: file.parsed("body_reach"),
+        max_horizontal_m: file.parsed("max_horizontal_m"),
+        max_vertical_m: file.parsed("max_vertical_m"),
+        max_turn: file.parsed("max_turn"),
+    };
+    let limits = [inputs.max_horizontal_m, inputs.max_vertical_m, inputs.max_turn];
+    if limits.iter().any(|l| !l.is_finite() || *l < 0.0)
+        || inputs.body_min.iter().zip(&inputs.body_max).any(|(lo, hi)| lo > hi)
+    {
+        file.fault("the input set is empty or not finite".into());
+    }
+    let per_input = inputs.body_rate.iter().chain(&inputs.body_std).chain([&inputs.body_reach]);
+    if per_input.into_iter().any(|v| !v.is_finite() || *v < 0.0) {
+        file.fault("rates and deviations of the inputs must be finite and not negative".into());
+    }
+    inputs
 }
 
 /// The hip line, which older files do not have.
@@ -210,7 +213,7 @@ fn shield(file: &mut TensorReader<'_>, vertices: usize, joints: usize) -> Option
 }
 
 /// Limbs, which limbs each vertex can meet, and which way is out; files without them have none.
-fn limbs(file: &mut TensorReader<'_>, vertices: usize) -> (Vec<Limb>, Vec<u32>, Vec<Vec3>) {
+fn limbs(file: &mut TensorReader<'_>, vertices: usize) -> (Vec<LimbTube>, Vec<u32>, Vec<Vec3>) {
     if !file.has("limb_joint") {
         return Default::default();
     }
@@ -225,7 +228,7 @@ fn limbs(file: &mut TensorReader<'_>, vertices: usize) -> (Vec<Limb>, Vec<u32>, 
     let limbs = joints.into_iter().zip(lines.iter().zip(radii)).map(|(joint, (line, radii))| {
         let [middle, half, across] = [0, 3, 6].map(|at| Vec3::from_slice(&line[at..at + 3]));
         let radius = std::array::from_fn(|i| std::array::from_fn(|k| radii[i * AROUND + k]));
-        Limb { joint, middle, half, across, radius }
+        LimbTube { joint, middle, half, across, radius }
     });
     (limbs.collect(), meets, outward)
 }

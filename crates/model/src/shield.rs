@@ -3,9 +3,9 @@
 //! Cloth that is worn close is kept outside the skin it lies on: a few hundred points of the body with their normals, carried
 //! by the bones, and for every vertex of the garment those that it was ever near in training. A vertex behind the plane
 //! of the nearest of them is moved out to it. What swings free may meet any side of a limb, however rarely it did in
-//! training: there arms and legs are tubes ([`Limb`]).
+//! training: there arms and legs are tubes ([`LimbTube`]).
 
-use crate::{Error, Limb, Result, Skin};
+use crate::{Error, LimbTube, Result, Skin};
 use glam::Vec3;
 
 /// Points that a vertex may be near, at most.
@@ -29,7 +29,7 @@ pub struct Shield {
     /// The farthest that a vertex is ever moved, m.
     pub limit_m: f32,
     /// Arms and legs.
-    pub limbs: Vec<Limb>,
+    pub limbs: Vec<LimbTube>,
     /// For each vertex of the garment which limbs it can meet, bit by bit; empty where there are no limbs.
     pub meets: Vec<u32>,
     /// For each vertex of the garment, which way is out of the body in the bind pose: unit; empty where there are no limbs.

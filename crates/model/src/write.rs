@@ -1,7 +1,9 @@
 //! Models as `.toile` files.
 
 use crate::tensors::TensorWriter;
-use crate::{ALONG, AROUND, Error, Model, ModelKind, NEIGHBOURS, Result, Shield, Skin};
+use crate::{
+    ALONG, AROUND, Attachment, Correction, Error, Model, ModelKind, NEIGHBOURS, Result, Shield, Skin,
+};
 use std::io::Write;
 use std::path::Path;
 
@@ -60,42 +62,57 @@ impl Model {
         file.f32s("training_travel_m", &[n], self.certificate.training_travel_m.iter().copied());
         file.u32s("hidden_triangles", &[self.hidden_triangles.len()], self.hidden_triangles.iter().copied());
         if let Some(attachment) = &self.attachment {
-            let width = attachment.skin.max_influences();
-            let (joints, weights) = padded(&attachment.skin);
-            file.u32s("attachment_joints", &[n, width], joints);
-            file.f32s("attachment_weights", &[n, width], weights);
-            file.f32s("attachment_rest", &[n, 3], attachment.rest.iter().flat_map(|p| p.to_array()));
+            garment_weights(&mut file, attachment);
         }
         if let Some(c) = &self.correction {
-            let (m, u) = (c.rate_scale.len(), c.held());
-            file.text("width_sq", c.width_sq);
-            file.text("gate_near_sq", c.gate_sq[0]);
-            file.text("gate_far_sq", c.gate_sq[1]);
-            file.f32s("rate_scale", &[m], c.rate_scale.iter().copied());
-            file.f32s("root_mean", &[c.root_mean.len()], c.root_mean.iter().copied());
-            file.f32s("root_scale", &[c.root_scale.len()], c.root_scale.iter().copied());
-            file.f32s("drive", &[c.drives(), u], c.drive.iter().copied());
-            file.f32s("poles", &[c.poles.len(), 2], c.poles.iter().flatten().copied());
-            file.f32s("centres", &[c.centre_count(), m], c.centres.iter().copied());
-            file.f32s("readout", &[d, c.features()], c.readout.iter().copied());
-            file.f32s("readout_bias", &[d], c.bias.iter().copied());
-            file.f32s("half_axes", &[d], c.half_axes.iter().copied());
+            correction(&mut file, c, d);
         }
-        if let Some(shield) = &self.shield {
-            let (n, width) = (shield.points.len(), shield.skin.max_influences());
-            file.text("shield_margin_m", shield.margin_m);
-            file.text("shield_limit_m", shield.limit_m);
-            file.f32s("shield_points", &[n, 3], shield.points.iter().flat_map(|p| p.to_array()));
-            file.f32s("shield_normals", &[n, 3], shield.normals.iter().flat_map(|p| p.to_array()));
-            let (joints, weights) = padded(&shield.skin);
-            file.u32s("shield_joints", &[n, width], joints);
-            file.f32s("shield_weights", &[n, width], weights);
-            file.u32s("shield_near", &[shield.near.len(), NEIGHBOURS], shield.near.iter().flatten().copied());
-            limbs(&mut file, shield);
+        if let Some(s) = &self.shield {
+            shield(&mut file, s);
         }
         file.sum_up();
         file.write(path.as_ref())
     }
+}
+
+/// The garment's own weights.
+fn garment_weights(file: &mut TensorWriter, attachment: &Attachment) {
+    let (n, width) = (attachment.rest.len(), attachment.skin.max_influences());
+    let (joints, weights) = padded(&attachment.skin);
+    file.u32s("attachment_joints", &[n, width], joints);
+    file.f32s("attachment_weights", &[n, width], weights);
+    file.f32s("attachment_rest", &[n, 3], attachment.rest.iter().flat_map(|p| p.to_array()));
+}
+
+/// What a model D has in place of the published matrices, for `d` cloth dims.
+fn correction(file: &mut TensorWriter, c: &Correction, d: usize) {
+    let (m, u) = (c.rate_scale.len(), c.held());
+    file.text("width_sq", c.width_sq);
+    file.text("gate_near_sq", c.gate_sq[0]);
+    file.text("gate_far_sq", c.gate_sq[1]);
+    file.f32s("rate_scale", &[m], c.rate_scale.iter().copied());
+    file.f32s("root_mean", &[c.root_mean.len()], c.root_mean.iter().copied());
+    file.f32s("root_scale", &[c.root_scale.len()], c.root_scale.iter().copied());
+    file.f32s("drive", &[c.drives(), u], c.drive.iter().copied());
+    file.f32s("poles", &[c.poles.len(), 2], c.poles.iter().flatten().copied());
+    file.f32s("centres", &[c.centre_count(), m], c.centres.iter().copied());
+    file.f32s("readout", &[d, c.features()], c.readout.iter().copied());
+    file.f32s("readout_bias", &[d], c.bias.iter().copied());
+    file.f32s("half_axes", &[d], c.half_axes.iter().copied());
+}
+
+/// What keeps the garment outside of the body.
+fn shield(file: &mut TensorWriter, shield: &Shield) {
+    let (n, width) = (shield.points.len(), shield.skin.max_influences());
+    file.text("shield_margin_m", shield.margin_m);
+    file.text("shield_limit_m", shield.limit_m);
+    file.f32s("shield_points", &[n, 3], shield.points.iter().flat_map(|p| p.to_array()));
+    file.f32s("shield_normals", &[n, 3], shield.normals.iter().flat_map(|p| p.to_array()));
+    let (joints, weights) = padded(&shield.skin);
+    file.u32s("shield_joints", &[n, width], joints);
+    file.f32s("shield_weights", &[n, width], weights);
+    file.u32s("shield_near", &[shield.near.len(), NEIGHBOURS], shield.near.iter().flatten().copied());
+    limbs(file, shield);
 }
 
 /// Limbs, and what a garment has to do with them.

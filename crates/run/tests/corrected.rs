@@ -6,7 +6,7 @@ use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
 use synthetic::{SMALL, Size, actor, bones, corrected, digest};
 use toile_model::{Model, RootFrame, RootTracker};
-use toile_run::{Actor, Basis, Crowd, CrowdSettings, Error, Isa, Stable, Tier};
+use toile_run::{Actor, Basis, Crowd, CrowdSettings, Error, Isa, Stable};
 
 const DT: f64 = 1.0 / 30.0;
 
@@ -50,41 +50,6 @@ fn threads_instructions_and_neighbours_change_no_bit() {
             }
             // Few of them are worked on one by one.
             assert!(run(&model, 2, alike(1, isa)) == reference[..2], "{isa:?}, two of them");
-        }
-    }
-}
-
-#[test]
-fn a_single_garment_has_the_bits_of_one_in_a_crowd() {
-    let model = Arc::new(corrected(SMALL, 1));
-    for dt in [DT, 1.0 / 75.0, 0.09] {
-        let mut crowd = Crowd::new(CrowdSettings::default());
-        let id = crowd.add_model(model.clone(), 20).unwrap();
-        let instances: Vec<_> = (0..20).map(|_| crowd.add(id).unwrap()).collect();
-        let mut alone = Stable::new(model.clone());
-        let mut tracker = RootTracker::default();
-        let mut out = vec![Vec3::ZERO; SMALL.vertices];
-        for f in 0..40 {
-            let secs = f as f64 * dt;
-            let posed = bones(SMALL, 3, secs as f32);
-            let [root, left, right] = model.hips.unwrap().points(&posed);
-            let root = RootFrame { position: root.as_dvec3(), heading: tracker.follow(left - right).0 };
-            for (who, i) in instances.iter().enumerate() {
-                match who {
-                    11 => crowd.set_pose(*i, &Actor::IDENTITY, &posed).unwrap(),
-                    _ => crowd.set_pose(*i, &actor(who, secs), &bones(SMALL, who, secs as f32)).unwrap(),
-                }
-            }
-            crowd.step(dt).unwrap();
-            crowd.draw();
-            alone.step_with_root(&posed, &root, dt).unwrap();
-            alone.positions(&mut out);
-            assert_eq!(
-                crowd.coefficients(instances[11]).unwrap(),
-                alone.coefficients(),
-                "frame {f}, dt {dt}"
-            );
-            assert_eq!(crowd.vertices(instances[11]).unwrap(), out, "frame {f}, dt {dt}");
         }
     }
 }

@@ -89,9 +89,9 @@ fn threads_and_instructions_change_no_bit() {
 #[test]
 fn a_single_garment_has_the_bits_of_one_in_a_crowd() {
     let size = SMALL;
-    let model = made(size);
-    for dt in [DT, 1.0 / 75.0, 0.09] {
-        let (mut crowd, instances) = crowd_of(&model, 20, CrowdSettings::default());
+    let models = [made(size), Arc::new(synthetic::corrected(size, 1))];
+    for (model, dt) in models.iter().flat_map(|model| [DT, 1.0 / 75.0, 0.09].map(|dt| (model, dt))) {
+        let (mut crowd, instances) = crowd_of(model, 20, CrowdSettings::default());
         let mut alone = Stable::new(model.clone());
         let mut tracker = RootTracker::default();
         let mut out = vec![Vec3::ZERO; size.vertices];
@@ -115,9 +115,10 @@ fn a_single_garment_has_the_bits_of_one_in_a_crowd() {
             assert_eq!(
                 crowd.coefficients(instances[11]).unwrap(),
                 alone.coefficients(),
-                "frame {f}, dt {dt}"
+                "{:?}, frame {f}, dt {dt}",
+                model.kind
             );
-            assert_eq!(crowd.vertices(instances[11]).unwrap(), out, "frame {f}, dt {dt}");
+            assert_eq!(crowd.vertices(instances[11]).unwrap(), out, "{:?}, frame {f}, dt {dt}", model.kind);
         }
     }
 }

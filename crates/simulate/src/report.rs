@@ -17,6 +17,8 @@ pub struct StepReport {
     pub self_contacts: u32,
     /// Vertices held back by the continuous collision check.
     pub held_back: u32,
+    /// How often a step was solved again with harder contacts, because cloth would have passed through cloth.
+    pub hardened: u32,
     /// Pairs of an edge and a triangle that cross at the end of the last substep.
     pub crossings: u32,
     /// Deepest contact point inside a body at the end, m.
@@ -37,6 +39,7 @@ impl StepReport {
         self.newton += later.newton;
         self.linear += later.linear;
         self.held_back += later.held_back;
+        self.hardened += later.hardened;
         self.normal_impulse += later.normal_impulse;
         self.friction_impulse += later.friction_impulse;
         self.body_contacts = later.body_contacts;

@@ -1,8 +1,8 @@
 //! What changes from step to step.
 
-use crate::contact::cloth::{Broad, Tangles};
+use crate::contact::cloth::{Broad, Hard, Tangles};
 use crate::contact::collider::Collider;
-use crate::contact::memory::Memory;
+use crate::contact::limb_cache::LimbCache;
 use crate::step::Budget;
 use glam::DVec3;
 
@@ -48,11 +48,13 @@ pub struct State {
     /// Rigid things in the way, where they were and where they go.
     pub colliders: Vec<Collider>,
     /// Where samples last saw the limbs of a body.
-    pub(crate) limbs: Memory,
+    pub(crate) limb_cache: LimbCache,
     /// Where cloth crosses itself.
     pub(crate) tangles: Tangles,
     /// Which triangles of the cloth may meet.
     pub(crate) broad: Broad,
+    /// Which pairs of the cloth need harder contacts.
+    pub(crate) hard: Hard,
 }
 
 impl State {
@@ -70,9 +72,10 @@ impl State {
             grips: vec![Grip::default(); samples],
             angles: vec![0.0; hinges],
             colliders: Vec::new(),
-            limbs: Memory::default(),
+            limb_cache: LimbCache::default(),
             tangles: Tangles::new(n),
             broad: Broad::default(),
+            hard: Hard::default(),
             x,
         }
     }

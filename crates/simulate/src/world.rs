@@ -1,7 +1,7 @@
 //! The owner of everything: scene, state, settings and workspace.
 
 use crate::contact::body::BodySurface;
-use crate::contact::memory::Memory;
+use crate::contact::limb_cache::LimbCache;
 use crate::enclosure::enclosure;
 use crate::energy::air::Air;
 use crate::report::StepReport;
@@ -16,7 +16,7 @@ use toile_assets::{Body, Fabric, Garment, PinTarget};
 
 /// What a pinned vertex follows, resolved.
 #[derive(Clone, Copy, Debug)]
-enum Hold {
+enum PinAnchor {
     Space(DVec3),
     Joint {
         joint: usize,
@@ -41,7 +41,7 @@ pub struct World {
     pub settings: Settings,
     body: Option<BodySurface>,
     bones: Vec<Affine3A>,
-    holds: Vec<(u32, Hold)>,
+    anchors: Vec<(u32, PinAnchor)>,
     pins: Vec<(u32, DVec3)>,
     /// Share of the wearer's velocity that the air at each vertex has.
     carried: Vec<f64>,
@@ -57,8 +57,10 @@ impl World {
         if let Some(v) = x.iter().position(|p| !p.is_finite()) {
             return Err(Error::Scene(format!("vertex {v} is not finite")));
         }
-        let holds: Vec<(u32, Hold)> =
-            (0..scene.len()).filter(|&v| scene.pinned[v]).map(|v| (v as u32, Hold::Space(x[v]))).collect();
+        let anchors: Vec<(u32, PinAnchor)> = (0..scene.len())
+            .filter(|&v| scene.pinned[v])
+            .map(|v| (v as u32, PinAnchor::Space(x[v])))
+            .collect();
         let workspace = Workspace::new(&scene, &x);
         let mut state = State::at_rest(x, scene.samples.len(), scene.hinges.len());
         for (angle, hinge) in state.angles.iter_mut().zip(&scene.hinges) {
@@ -72,7 +74,7 @@ impl World {
             bones: Vec::new(),
             pins: Vec::new(),
             carried: Vec::new(),
-            holds,
+            anchors,
             workspace,
         })
     }
@@ -85,12 +87,12 @@ impl World {
         let surface = BodySurface::new(body, &bones);
         crate::garment_fit::check_fit(body, garment)?;
         let mut world = Self::new(scene, x, settings)?;
-        world.holds.clear();
+        world.anchors.clear();
         for pin in &garment.pins {
             for &v in &pin.vertices {
                 let p = world.state.x[v as usize];
-                let hold = match &pin.target {
-                    PinTarget::Space => Hold::Space(p),
+                let anchor = match &pin.target {
+                    PinTarget::Space => PinAnchor::Space(p),
                     PinTarget::Joint(name) => {
                         let joint = body.skeleton.find(name).ok_or_else(|| {
                             Error::Scene(format!(
@@ -99,16 +101,16 @@ impl World {
                             ))
                         })?;
                         let bind = bones[joint].inverse().transform_point3(p.as_vec3());
-                        Hold::Joint { joint, bind: bind.as_dvec3() }
+                        PinAnchor::Joint { joint, bind: bind.as_dvec3() }
                     }
-                    PinTarget::Body => hold_to_body(&surface, p).ok_or_else(|| {
+                    PinTarget::Body => pin_to_body(&surface, p).ok_or_else(|| {
                         Error::Scene(format!("pin `{}`: the body has no surface to follow", pin.name))
                     })?,
                 };
-                world.holds.push((v, hold));
+                world.anchors.push((v, anchor));
             }
         }
-        world.state.limbs = Memory::new(&world.scene, &world.state.x, &surface);
+        world.state.limb_cache = LimbCache::new(&world.scene, &world.state.x, &surface);
         world.body = Some(surface);
         world.bones = bones;
         world.enclose_air();
@@ -201,14 +203,14 @@ impl World {
             body.advance(from, to);
         }
         self.pins.clear();
-        for &(v, hold) in &self.holds {
-            let p = match hold {
-                Hold::Space(p) => p,
-                Hold::Joint { joint, bind } => {
+        for &(v, anchor) in &self.anchors {
+            let p = match anchor {
+                PinAnchor::Space(p) => p,
+                PinAnchor::Joint { joint, bind } => {
                     let at = |b: &Affine3A| b.transform_point3(bind.as_vec3()).as_dvec3();
                     at(&self.bones[joint]).lerp(at(&bones[joint]), to)
                 }
-                Hold::Body { triangle, weights, offset } => {
+                PinAnchor::Body { triangle, weights, offset } => {
                     let Some(body) = &self.body else { continue };
                     let corners = body.body().mesh.triangles[triangle as usize].map(|i| body.end[i as usize]);
                     let p: DVec3 = (0..3).map(|k| corners[k] * weights[k]).sum();
@@ -279,11 +281,11 @@ fn frame(c: [DVec3; 3]) -> DMat3 {
     DMat3::from_cols(e, n.cross(e), n)
 }
 
-fn hold_to_body(surface: &BodySurface, p: DVec3) -> Option<Hold> {
+fn pin_to_body(surface: &BodySurface, p: DVec3) -> Option<PinAnchor> {
     let near = surface.nearest(p, 1e6)?;
     let corners = surface.body().mesh.triangles[near.triangle as usize].map(|i| surface.end[i as usize]);
     let offset = frame(corners).transpose() * (p - near.point);
-    Some(Hold::Body { triangle: near.triangle, weights: near.weights, offset })
+    Some(PinAnchor::Body { triangle: near.triangle, weights: near.weights, offset })
 }
 
 #[cfg(test)]

@@ -84,6 +84,13 @@ impl Roles {
         }
     }
 
+    /// Gives the joints of a limb their roles, unless all that it `needs` is known.
+    fn set_limb(&mut self, needs: [Role; 3], limb: [Role; 4], joints: [Option<usize>; 4]) {
+        if needs.into_iter().any(|role| self.get(role).is_none()) {
+            limb.into_iter().zip(joints).for_each(|(role, joint)| self.set_if_free(role, joint));
+        }
+    }
+
     /// Whether names found all that is needed.
     pub(super) fn is_complete(&self) -> bool {
         Role::NEEDED.into_iter().all(|role| self.get(role).is_some())
@@ -182,17 +189,7 @@ pub(super) fn fill(tree: &Tree, roles: &mut Roles) {
         .copied()
         .filter(|&j| across(j).abs() < 0.1 * height && tree.at[j].y > low + 0.6 * height)
         .max_by(|&a, &b| tree.at[a].y.total_cmp(&tree.at[b].y));
-    // A face or a hat hangs below the head: the head is where the path up branches into many.
-    let head = head.map(|leaf| {
-        let path = tree.path(hips, leaf);
-        path.iter()
-            .rev()
-            .take(4)
-            .copied()
-            .find(|&j| tree.children[j].len() > 3 && tree.at[j].y > low + 0.83 * height)
-            .unwrap_or(leaf)
-    });
-    roles.set_if_free(Head, head);
+    roles.set_if_free(Head, head.map(|leaf| head_below(tree, hips, leaf, low + 0.83 * height)));
 
     // Arms: the leaf furthest out on each side above the hips' height less an arm's length.
     let furthest = |sign: f32| {
@@ -214,22 +211,19 @@ pub(super) fn fill(tree: &Tree, roles: &mut Roles) {
     let sides = if plus_is_left { [Side::Left, Side::Right] } else { [Side::Right, Side::Left] };
     for (side, leg) in sides.into_iter().zip(&legs) {
         let [.., upper, lower, foot, toes] = sided(side);
-        if [upper, lower, foot].into_iter().any(|r| roles.get(r).is_none()) {
-            for (role, joint) in [upper, lower, foot, toes].into_iter().zip(fit_leg(tree, leg, low)) {
-                roles.set_if_free(role, joint);
-            }
-        }
+        roles.set_limb([upper, lower, foot], [upper, lower, foot, toes], fit_leg(tree, leg, low));
     }
-    if let Some(arms) = arms {
-        for (side, arm) in sides.into_iter().zip(&arms) {
-            let [shoulder, upper, lower, hand, ..] = sided(side);
-            if [upper, lower, hand].into_iter().any(|r| roles.get(r).is_none()) {
-                for (role, joint) in [shoulder, upper, lower, hand].into_iter().zip(fit_arm(tree, arm)) {
-                    roles.set_if_free(role, joint);
-                }
-            }
-        }
+    for (side, arm) in sides.into_iter().zip(arms.iter().flatten()) {
+        let [shoulder, upper, lower, hand, ..] = sided(side);
+        roles.set_limb([upper, lower, hand], [shoulder, upper, lower, hand], fit_arm(tree, arm));
     }
+}
+
+/// A face or a hat hangs below the head: the head is where the path up to a leaf branches into many, above `least_y`.
+fn head_below(tree: &Tree, hips: usize, leaf: usize, least_y: f32) -> usize {
+    let path = tree.path(hips, leaf);
+    let many = |&j: &usize| tree.children[j].len() > 3 && tree.at[j].y > least_y;
+    path.iter().rev().take(4).copied().find(many).unwrap_or(leaf)
 }
 
 /// Left is +X for a character that faces +Z. Names tell; else toes point forwards.

@@ -67,7 +67,8 @@ pub(super) fn floating(
     let outward: Vec<Vec3> = free.iter().map(|v| outer[*v as usize]).collect();
     let places: Vec<Vec3> = free.iter().map(|v| rest.positions[*v as usize]).collect();
     let limbs = limbs(anatomy, &places, &outward);
-    Ok(Some(Floating { free, held, mass, edges, bends, outward, limbs }))
+    let eased = vec![Vec3::ZERO; free.len()];
+    Ok(Some(Floating { free, held, mass, edges, bends, eased, outward, limbs }))
 }
 
 /// Every floating piece must hang from something.

@@ -3,7 +3,7 @@
 use super::segments::Anatomy;
 use crate::{Role, TriangleTree};
 use glam::Vec3;
-use toile_model::layers::{LIMB_RINGS, LIMB_SIDES, Limb};
+use toile_model::layers::{LIMB_RINGS, LIMB_SIDES, LimbCylinder};
 
 /// A part, where its axis goes, whose skin counts, and how far cloth comes from to meet it.
 struct Part {
@@ -17,7 +17,7 @@ struct Part {
 }
 
 /// Every part that cloth can meet.
-pub(super) fn limbs(anatomy: &Anatomy<'_>, free: &[Vec3], outward: &[Vec3]) -> Vec<Limb> {
+pub(super) fn limbs(anatomy: &Anatomy<'_>, free: &[Vec3], outward: &[Vec3]) -> Vec<LimbCylinder> {
     let mesh = &anatomy.body.mesh;
     let roles: Vec<Role> = (0..mesh.triangles.len()).map(|t| anatomy.role_of_triangle(t)).collect();
     parts(anatomy)
@@ -33,7 +33,7 @@ pub(super) fn limbs(anatomy: &Anatomy<'_>, free: &[Vec3], outward: &[Vec3]) -> V
                 .filter(|(_, role)| part.skin.contains(role))
                 .map(|(t, _)| *t)
                 .collect();
-            let mut limb = Limb {
+            let mut limb = LimbCylinder {
                 name: part.name.into(),
                 joint,
                 from: part.from,
@@ -49,10 +49,32 @@ pub(super) fn limbs(anatomy: &Anatomy<'_>, free: &[Vec3], outward: &[Vec3]) -> V
         .collect()
 }
 
+/// Name, joint, joint at its end, and whose skin counts.
+type Bone = (&'static str, Role, Role, [Role; 3]);
+
+static LEGS: [Bone; 4] = {
+    use Role::*;
+    [
+        ("left thigh", LeftUpperLeg, LeftLowerLeg, [LeftUpperLeg, Hips, LeftLowerLeg]),
+        ("left shin", LeftLowerLeg, LeftFoot, [LeftLowerLeg, LeftUpperLeg, LeftFoot]),
+        ("right thigh", RightUpperLeg, RightLowerLeg, [RightUpperLeg, Hips, RightLowerLeg]),
+        ("right shin", RightLowerLeg, RightFoot, [RightLowerLeg, RightUpperLeg, RightFoot]),
+    ]
+};
+static ARMS: [Bone; 4] = {
+    use Role::*;
+    [
+        ("left upper arm", LeftUpperArm, LeftLowerArm, [LeftUpperArm, LeftLowerArm, LeftShoulder]),
+        ("left forearm", LeftLowerArm, LeftHand, [LeftLowerArm, LeftUpperArm, LeftHand]),
+        ("right upper arm", RightUpperArm, RightLowerArm, [RightUpperArm, RightLowerArm, RightShoulder]),
+        ("right forearm", RightLowerArm, RightHand, [RightLowerArm, RightUpperArm, RightHand]),
+    ]
+};
+
 fn parts(anatomy: &Anatomy<'_>) -> Vec<Part> {
     use Role::*;
     let mut parts = Vec::new();
-    let mut add = |name, joint, from: Option<Vec3>, to: Option<Vec3>, skin, reach| {
+    let mut add = |name, joint, from: Option<Vec3>, to: Option<Vec3>, skin: &'static [Role], reach| {
         if let (Some(from), Some(to)) = (from, to) {
             parts.push(Part { name, joint, from, to, skin, reach });
         }
@@ -64,79 +86,15 @@ fn parts(anatomy: &Anatomy<'_>) -> Vec<Part> {
     let neck = at(Neck).or(at(Head));
     let upper = [UpperChest, Chest, Spine].into_iter().find(|r| anatomy.joint(*r).is_some()).unwrap_or(Hips);
     // Legs first: they are what skirts meet, and the others only correct what is left.
-    add(
-        "left thigh",
-        LeftUpperLeg,
-        at(LeftUpperLeg),
-        at(LeftLowerLeg),
-        &[LeftUpperLeg, Hips, LeftLowerLeg],
-        0.25,
-    );
-    add(
-        "left shin",
-        LeftLowerLeg,
-        at(LeftLowerLeg),
-        at(LeftFoot),
-        &[LeftLowerLeg, LeftUpperLeg, LeftFoot],
-        0.25,
-    );
-    add(
-        "right thigh",
-        RightUpperLeg,
-        at(RightUpperLeg),
-        at(RightLowerLeg),
-        &[RightUpperLeg, Hips, RightLowerLeg],
-        0.25,
-    );
-    add(
-        "right shin",
-        RightLowerLeg,
-        at(RightLowerLeg),
-        at(RightFoot),
-        &[RightLowerLeg, RightUpperLeg, RightFoot],
-        0.25,
-    );
+    for (name, joint, end, skin) in &LEGS {
+        add(name, *joint, at(*joint), at(*end), skin, 0.25);
+    }
     add("hips", Hips, low, waist, &[Hips, Spine, Chest, LeftUpperLeg, RightUpperLeg], 0.12);
-    add(
-        "chest",
-        upper,
-        waist,
-        neck,
-        &[Spine, Chest, UpperChest, Neck, LeftShoulder, RightShoulder, LeftUpperArm, RightUpperArm],
-        0.12,
-    );
-    add(
-        "left upper arm",
-        LeftUpperArm,
-        at(LeftUpperArm),
-        at(LeftLowerArm),
-        &[LeftUpperArm, LeftLowerArm, LeftShoulder],
-        0.08,
-    );
-    add(
-        "left forearm",
-        LeftLowerArm,
-        at(LeftLowerArm),
-        at(LeftHand),
-        &[LeftLowerArm, LeftUpperArm, LeftHand],
-        0.08,
-    );
-    add(
-        "right upper arm",
-        RightUpperArm,
-        at(RightUpperArm),
-        at(RightLowerArm),
-        &[RightUpperArm, RightLowerArm, RightShoulder],
-        0.08,
-    );
-    add(
-        "right forearm",
-        RightLowerArm,
-        at(RightLowerArm),
-        at(RightHand),
-        &[RightLowerArm, RightUpperArm, RightHand],
-        0.08,
-    );
+    let chest = &[Spine, Chest, UpperChest, Neck, LeftShoulder, RightShoulder, LeftUpperArm, RightUpperArm];
+    add("chest", upper, waist, neck, chest, 0.12);
+    for (name, joint, end, skin) in &ARMS {
+        add(name, *joint, at(*joint), at(*end), skin, 0.08);
+    }
     parts
 }
 
@@ -150,7 +108,7 @@ fn measure(positions: &[Vec3], skin: &[[u32; 3]], part: &Part, side: Vec3) -> Op
     for r in 0..LIMB_RINGS {
         let origin = part.from.lerp(part.to, r as f32 / (LIMB_RINGS - 1) as f32);
         rings.push(std::array::from_fn(|s| {
-            let (x, y) = Limb::direction(s);
+            let (x, y) = LimbCylinder::direction(s);
             tree.first_hit(origin, side * x + other * y).map(|hit| hit.distance_m)
         }));
     }
@@ -176,7 +134,7 @@ fn measure(positions: &[Vec3], skin: &[[u32; 3]], part: &Part, side: Vec3) -> Op
 }
 
 /// Cloth that is near enough at rest and not on the far side of the limb (their list of possible colliders).
-fn candidates(limb: &Limb, free: &[Vec3], outward: &[Vec3], reach_m: f32) -> Vec<u32> {
+fn candidates(limb: &LimbCylinder, free: &[Vec3], outward: &[Vec3], reach_m: f32) -> Vec<u32> {
     let along = limb.to - limb.from;
     let (axis, length) = (along.normalize(), along.length());
     let other = axis.cross(limb.side);

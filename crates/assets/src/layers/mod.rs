@@ -7,11 +7,12 @@ mod limbs;
 mod segmentation;
 mod segments;
 mod trunk;
+mod tubes;
 
 pub use segments::{Segment, segments};
 
 use crate::{
-    Attachment, AttachmentSettings, Body, Error, Fabric, Garment, Mesh, Result, attach, skirt_share,
+    Attachment, AttachmentSettings, Body, Error, Fabric, Garment, Mesh, Result, Skin, attach, skirt_share,
 };
 use glam::Vec3;
 use segments::{Anatomy, Region};
@@ -19,7 +20,7 @@ use toile_model::layers::{Layer, Layers};
 
 /// Distances from the skin that part the layers, for a wearer of 1.7 m; others by their height.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
+pub struct LayerLimits {
     /// Cloth nearer than this sticks, m.
     pub stretch_m: f32,
     /// Cloth farther than this floats, m.
@@ -30,11 +31,11 @@ pub struct Limits {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LayerSettings {
     /// On the trunk and head. A shirt that stands off the waist by a hand's width still follows it.
-    pub trunk: Limits,
+    pub trunk: LayerLimits,
     /// On arms.
-    pub arms: Limits,
+    pub arms: LayerLimits,
     /// On legs.
-    pub legs: Limits,
+    pub legs: LayerLimits,
     /// How deep sleeves and trouser legs hang, against a tube without stiffness.
     pub hang: f32,
 }
@@ -42,9 +43,9 @@ pub struct LayerSettings {
 impl Default for LayerSettings {
     fn default() -> Self {
         Self {
-            trunk: Limits { stretch_m: 0.006, loose_m: 0.12 },
-            arms: Limits { stretch_m: 0.004, loose_m: 0.12 },
-            legs: Limits { stretch_m: 0.004, loose_m: 0.12 },
+            trunk: LayerLimits { stretch_m: 0.006, loose_m: 0.12 },
+            arms: LayerLimits { stretch_m: 0.004, loose_m: 0.12 },
+            legs: LayerLimits { stretch_m: 0.004, loose_m: 0.12 },
             // Cloth that bends stiffly keeps its tube rounder than a catenary.
             hang: 0.5,
         }
@@ -52,7 +53,7 @@ impl Default for LayerSettings {
 }
 
 impl LayerSettings {
-    fn limits(&self, region: Region) -> &Limits {
+    fn limits(&self, region: Region) -> &LayerLimits {
         match region {
             Region::Trunk | Region::Head => &self.trunk,
             Region::Arm(_) => &self.arms,
@@ -96,7 +97,7 @@ pub fn layers(
     let anatomy = Anatomy::of(body)?;
     let mesh = Mesh { positions: rest.to_vec(), triangles: garment.sim.triangles.clone(), uvs: Vec::new() };
     let topology = mesh.topology();
-    let attachment: Attachment = attach(body, &mesh, &AttachmentSettings::default())?;
+    let attachment = lean(&attach(body, &mesh, &AttachmentSettings::default())?)?;
     let over = segments::over(&anatomy, &attachment);
     segmentation::check_worn(&anatomy, garment, &over)?;
     let ring_gaps = segmentation::ring_gaps(&anatomy, &attachment, &over);
@@ -122,6 +123,7 @@ pub fn layers(
         .sum();
     let trunk = trunk::trunk(&anatomy, &mesh, &of_trunk, (area * fabric.density as f32).max(1e-3))?;
     let floating = floating::floating(&anatomy, garment, &mesh, &topology, &layer, fabric)?;
+    let (tubes, rides) = tubes::tubes(&anatomy, garment, &mesh, &topology, (&attachment, &over), &layer);
     let hips = anatomy.joint(crate::Role::Hips).unwrap_or(0);
     let hips = (hips as u16, anatomy.at[hips]);
     let (rigid, kinematic) = rigid_parts(&attachment, &layer, &discs, trunk.as_ref());
@@ -132,10 +134,30 @@ pub fn layers(
         kinematic,
         discs,
         trunk,
+        tubes,
+        rides,
         floating,
+        joints: body.skeleton.len(),
         hips,
         height_m: anatomy.height_m,
     })
+}
+
+/// Most bones that a vertex hangs on, and the least weight of one.
+const MOST_BONES: usize = 4;
+const LEAST_WEIGHT: f32 = 0.02;
+
+/// An attachment without the crumbs that smoothing leaves: half the time of a step is bones times vertices.
+fn lean(attachment: &Attachment) -> Result<Attachment> {
+    let row = |v: usize| {
+        let mut row: Vec<(u16, f32)> = attachment.skin.row(v).collect();
+        row.sort_by(|a, b| b.1.total_cmp(&a.1));
+        row.truncate(MOST_BONES);
+        row.retain(|(_, w)| *w >= LEAST_WEIGHT);
+        row
+    };
+    let rows: Vec<Vec<(u16, f32)>> = (0..attachment.skin.len()).map(row).collect();
+    Ok(Attachment { skin: Skin::from_rows(rows)?, rest: attachment.rest.clone() })
 }
 
 /// Vertices that go with one joint alone, and those left that are neither on a disc nor floating.

@@ -77,7 +77,7 @@ pub fn read_garment_for(
     } else {
         find_seams(&sim, &corners, &rest, &panels)
     };
-    let (pins, paint) = read_pins(path, &source.position_index, &clean, &mut notes)?;
+    let (pins, paint) = read_pins(path, select, &source.position_index, &clean, &mut notes)?;
     let name = path.file_stem().map_or_else(|| "garment".to_string(), |s| s.to_string_lossy().into_owned());
     let materials = material_parts(&source.materials, &source.material_of_triangle, &clean.given_triangle);
     let garment = Garment {
@@ -395,6 +395,7 @@ fn chains(edges: &[OpenEdge]) -> Vec<(Vec<u32>, [f32; 2])> {
 /// Labelled vertex sets of `name.json` beside the mesh, `{"labels": {"waist": [0, 1, …]}}`, and what is painted there.
 fn read_pins(
     path: &Path,
+    select: Option<&str>,
     position_index: &[u32],
     clean: &Repaired,
     notes: &mut Vec<String>,
@@ -406,10 +407,19 @@ fn read_pins(
     let bytes = std::fs::read(&beside).map_err(|e| Error::io(&beside, e))?;
     let json: serde_json::Value = serde_json::from_slice(&bytes)
         .map_err(|e| Error::bad(&beside, format!("line {}", e.line()), e.to_string()))?;
+    let colours = match json.get("vertex_colours") {
+        Some(_) if !is_gltf(path) => {
+            let what =
+                format!("{} has no vertex colours; paint a .glb, or list the values here", path.display());
+            return Err(Error::bad(&beside, "vertex_colours", what));
+        }
+        Some(scales) => Some((scales, gltf::read_colours(path, select)?)),
+        None => None,
+    };
     // Vertex numbers are those of an OBJ file; another format has them only where it has the same vertices.
     let is_obj = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("obj"));
     let same = json.get("vertices").and_then(|n| n.as_u64()) == Some(position_index.len() as u64);
-    if !is_obj && !same {
+    if !is_obj && !same && colours.is_none() {
         return Ok(Default::default());
     }
     // The file's vertex number to the simulation's.
@@ -419,9 +429,19 @@ fn read_pins(
     }
     let most = position_index.iter().max().map_or(0, |m| u64::from(*m) + 1);
     let counts = (most as usize, clean.sim.positions.len());
-    let paint = super::paint::read_paint(&beside, &json, counts, |v| sim.get(&v).copied())?;
+    let paint = match &colours {
+        Some((scales, colours)) => {
+            let sim_of = |v: u32| sim.get(&v).copied();
+            super::paint::paint_of_colours(&beside, scales, colours, counts.1, sim_of)?
+        }
+        None => super::paint::read_paint(&beside, &json, counts, |v| sim.get(&v).copied())?,
+    };
     let mut pins = Vec::new();
     let none = serde_json::Map::new();
+    if !is_obj && !same {
+        // Only the colours are meant: numbers of vertices would be those of another file.
+        return Ok((painted_pins(&paint), paint));
+    }
     for (name, list) in json.get("labels").and_then(|l| l.as_object()).unwrap_or(&none) {
         let bad = |what: String| Error::bad(&beside, format!("labels.{name}"), what);
         let list = list.as_array().ok_or_else(|| bad("is not a list of vertex numbers".to_string()))?;
@@ -443,11 +463,16 @@ fn read_pins(
         let file = beside.file_name().unwrap_or_default().to_string_lossy().into_owned();
         notes.push(format!("pinned to the body by {file}: {}", names.join(", ")));
     }
-    // Held by paint is held, for the simulation too.
+    pins.extend(painted_pins(&paint));
+    Ok((pins, paint))
+}
+
+/// Held by paint is held, for the simulation too.
+fn painted_pins(paint: &Paint) -> Vec<Pin> {
     let held = |v: &u32| paint.max_distance_m[*v as usize] == 0.0;
     let vertices: Vec<u32> = (0..paint.max_distance_m.len() as u32).filter(held).collect();
-    if !vertices.is_empty() {
-        pins.push(Pin { name: "painted".into(), vertices, target: PinTarget::Body });
+    match vertices.is_empty() {
+        true => Vec::new(),
+        false => vec![Pin { name: "painted".into(), vertices, target: PinTarget::Body }],
     }
-    Ok((pins, paint))
 }

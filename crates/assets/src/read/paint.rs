@@ -46,6 +46,62 @@ pub(super) fn read_paint(
     Ok(paint)
 }
 
+/// Vertex colours as paint, where `name.json` beside the mesh says so: `"vertex_colours": {"max_distance_m": 0.3,
+/// "backstop_m": 0.05, "layers": true}`. Red is the max distance (0 holds, 1 is so many metres), green the backstop in the
+/// same way, blue the layer (0 by distance, 1/3 stretch, 2/3 loose, 1 floating); what is not named is not read.
+pub(super) fn paint_of_colours(
+    beside: &Path,
+    scales: &Value,
+    colours: &[[f32; 3]],
+    sim_vertices: usize,
+    sim_of: impl Fn(u32) -> Option<u32>,
+) -> Result<Paint> {
+    let mut paint = Paint::default();
+    let scale = |name: &str| -> Result<Option<f32>> {
+        let Some(value) = scales.get(name) else { return Ok(None) };
+        let metres = value.as_f64().filter(|m| *m > 0.0 && *m <= 1e3).ok_or_else(|| {
+            let what = format!("{value} is not the distance in metres, above 0, that full colour stands for");
+            Error::bad(beside, format!("vertex_colours.{name}"), what)
+        })?;
+        Ok(Some(metres as f32))
+    };
+    let named = ["max_distance_m", "backstop_m", "layers"];
+    let other = scales.as_object().map(|o| o.keys().find(|k| !named.contains(&k.as_str())));
+    if !matches!(other, Some(None)) {
+        let what =
+            "wants {\"max_distance_m\": METRES, \"backstop_m\": METRES, \"layers\": true}, any of them";
+        return Err(Error::bad(beside, "vertex_colours", what));
+    }
+    for (v, colour) in colours.iter().enumerate() {
+        if let Some(c) = colour.iter().find(|c| !(0.0..=1.0).contains(*c)) {
+            let what = format!("vertex {v} has {c}, and paint is between 0 and 1");
+            return Err(Error::bad(beside, "vertex_colours", what));
+        }
+    }
+    for (channel, name, out) in
+        [(0, "max_distance_m", &mut paint.max_distance_m), (1, "backstop_m", &mut paint.backstop_m)]
+    {
+        let Some(metres) = scale(name)? else { continue };
+        *out = vec![f32::INFINITY; sim_vertices];
+        for (v, colour) in colours.iter().enumerate() {
+            if let Some(sim) = sim_of(v as u32) {
+                out[sim as usize] = out[sim as usize].min(metres * colour[channel]);
+            }
+        }
+    }
+    if scales.get("layers").and_then(Value::as_bool) == Some(true) {
+        paint.layer = vec![None; sim_vertices];
+        for (v, colour) in colours.iter().enumerate() {
+            let layer = [None, Some(Layer::Stretch), Some(Layer::Loose), Some(Layer::Floating)]
+                [(3.0 * colour[2]).round() as usize];
+            if let Some(sim) = sim_of(v as u32) {
+                paint.layer[sim as usize] = layer.or(paint.layer[sim as usize]);
+            }
+        }
+    }
+    Ok(paint)
+}
+
 /// The list of that name, of the right length; `None` where there is none.
 fn entries<'a>(beside: &Path, json: &'a Value, name: &str, vertices: usize) -> Result<Option<&'a [Value]>> {
     let Some(value) = json.get(name) else { return Ok(None) };

@@ -97,7 +97,8 @@ pub struct TakeHead {
 
 impl TakeHead {
     /// Reads the head of a file and nothing else of it: takes are megabytes, and there are hundreds.
-    pub fn read(path: &Path) -> Result<Self> {
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
         #[derive(serde::Deserialize)]
         struct Header {
             #[serde(rename = "__metadata__")]

@@ -8,6 +8,7 @@ use crate::progress;
 use crate::resolve::{BadRequest, ending};
 use anyhow::Result;
 use glam::{DQuat, DVec3, Quat, Vec3};
+use indicatif::ProgressBar;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -118,33 +119,9 @@ pub fn draw(
     let aspect = width as f32 / height as f32;
     let people = people(count, aspect, clips);
 
-    let mut crowd = Crowd::new(CrowdSettings::default().with(|s| {
-        s.threads = threads;
-        s.normals = true;
-    }));
-    let id = crowd.add_model(model.clone(), people.len())?;
-    let instances: Vec<Instance> = people.iter().map(|_| crowd.add(id)).collect::<Result<_, _>>()?;
     let bar = progress::bar(BEFORE as u64 + 2, "walking");
-    let mut step_ms = Vec::new();
-    for before in (0..=BEFORE).rev() {
-        for (person, &instance) in people.iter().zip(&instances) {
-            let actor = person.actor();
-            let frame = person.frame.saturating_sub(before);
-            crowd.set_pose_with_root(
-                instance,
-                &actor,
-                &person.clip.bones[frame],
-                &person.root(&actor, frame),
-            )?;
-        }
-        let begun = Instant::now();
-        crowd.step(1.0 / rate)?;
-        step_ms.push(begun.elapsed().as_secs_f64() * 1e3);
-        bar.inc(1);
-    }
-    crowd.draw();
+    let Walked { crowd, instances, step_ms } = walked(&people, model, threads, rate, &bar)?;
     bar.set_message("drawing");
-    step_ms.sort_by(f64::total_cmp);
 
     let begun = Instant::now();
     let eye = Vec3::new(0.0, EYE_M, 0.0);
@@ -204,8 +181,48 @@ pub fn draw(
     let image = renderer.draw(&scene, &camera, width, height)?;
     let draw_ms = begun.elapsed().as_secs_f64() * 1e3;
     bar.finish_and_clear();
-    let step_ms = step_ms[step_ms.len() / 2];
     Ok(Drawn { image, adapter: renderer.adapter(), step_ms, skin_ms, draw_ms })
+}
+
+/// A crowd that has walked to where it is drawn.
+struct Walked {
+    crowd: Crowd,
+    instances: Vec<Instance>,
+    /// The median of its steps.
+    step_ms: f64,
+}
+
+/// Steps everybody's garment through the frames before the picture.
+#[allow(clippy::disallowed_methods)] // what a step costs is what is reported
+fn walked(
+    people: &[Person<'_>],
+    model: &Arc<Model>,
+    threads: usize,
+    rate: f64,
+    bar: &ProgressBar,
+) -> Result<Walked> {
+    let mut crowd = Crowd::new(CrowdSettings::default().with(|s| {
+        s.threads = threads;
+        s.normals = true;
+    }));
+    let id = crowd.add_model(model.clone(), people.len())?;
+    let instances: Vec<Instance> = people.iter().map(|_| crowd.add(id)).collect::<Result<_, _>>()?;
+    let mut step_ms = Vec::new();
+    for before in (0..=BEFORE).rev() {
+        for (person, &instance) in people.iter().zip(&instances) {
+            let (actor, frame) = (person.actor(), person.frame.saturating_sub(before));
+            let root = person.root(&actor, frame);
+            crowd.set_pose_with_root(instance, &actor, &person.clip.bones[frame], &root)?;
+        }
+        let begun = Instant::now();
+        crowd.step(1.0 / rate)?;
+        step_ms.push(begun.elapsed().as_secs_f64() * 1e3);
+        bar.inc(1);
+    }
+    crowd.draw();
+    step_ms.sort_by(f64::total_cmp);
+    let step_ms = step_ms[step_ms.len() / 2];
+    Ok(Walked { crowd, instances, step_ms })
 }
 
 /// Some vertices of a person's body in the world, with their normals.

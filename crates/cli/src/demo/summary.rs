@@ -37,7 +37,9 @@ pub fn print(value: &Value, page: &Path, next: &str) {
         .filter(|r| r["pass"] == false)
         .filter_map(|r| r["key"].as_str())
         .collect();
-    let gate = if failed.is_empty() { "passed".into() } else { format!("FAILED: {}", failed.join(", ")) };
+    let few = if value["quick"] == true { " (--quick learns from too few clips for it)" } else { "" };
+    let gate =
+        if failed.is_empty() { "passed".into() } else { format!("FAILED: {}{few}", failed.join(", ")) };
     let lines = [
         ("simulated", format!("{} ms a frame, self-collision on", n("simulated_ms_per_frame", 1))),
         (

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use toile_assets::ModelKind;
+use toile_learn::Evaluation;
 use toile_show::{Chart, Line};
 
 /// Table 2: dimensions, then train and test of A, B, C.
@@ -333,6 +334,22 @@ fn main_section(md: &mut String, study: &Study) {
         );
     }
     table(md, &["", "test cm", "liveliness", "correlation", "second after stops, cm"], &rows);
+    prose(md, study, main, e);
+    md.push_str("### Apart\n\nPublished: walk 2.24 cm, walk with stop and twist 2.07 cm.\n\n");
+    let rows: Vec<Vec<String>> = study
+        .apart
+        .iter()
+        .map(|(name, v)| {
+            let mut cells = vec![name.clone()];
+            cells.extend(v.iter().map(|v| number(*v, 2)));
+            cells
+        })
+        .collect();
+    table(md, &["clips", "model C cm", "order 0 cm", "skinning cm", "out of range %"], &rows);
+}
+
+/// What the table of the main model does not say: what can be known, its depth, its bound and its swing.
+fn prose(md: &mut String, study: &Study, main: &Row, e: &Evaluation) {
     if let Some(t) = &study.twins {
         let _ = writeln!(
             md,
@@ -381,17 +398,6 @@ fn main_section(md: &mut String, study: &Study) {
             number(s.error_ratio, 2)
         );
     }
-    md.push_str("### Apart\n\nPublished: walk 2.24 cm, walk with stop and twist 2.07 cm.\n\n");
-    let rows: Vec<Vec<String>> = study
-        .apart
-        .iter()
-        .map(|(name, v)| {
-            let mut cells = vec![name.clone()];
-            cells.extend(v.iter().map(|v| number(*v, 2)));
-            cells
-        })
-        .collect();
-    table(md, &["clips", "model C cm", "order 0 cm", "skinning cm", "out of range %"], &rows);
 }
 
 /// Plots by the names of their files.

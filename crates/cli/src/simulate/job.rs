@@ -6,6 +6,7 @@ use crate::progress;
 use crate::resolve::BadRequest;
 use crate::resume::{self, Digest, Timings};
 use crate::simulate::shard::Shard;
+use crate::tiers::Leash;
 use anyhow::{Context, Result};
 use indicatif::ProgressBar;
 use std::io::IsTerminal;
@@ -230,6 +231,7 @@ impl Job<'_> {
                         .with_context(|| format!("clip {}, stopped at frame {frame}", motion.name))?
                 }
             };
+            Leash::new(self.body, self.garment, &made.draped)?.keep_take(&mut made);
             made.notes.push((resume::INPUTS.to_string(), digest.clone()));
             let written = shared.timings.write(&path, &made);
             written.inspect_err(|_| shared.unwritable.store(true, Ordering::SeqCst))?;

@@ -3,7 +3,7 @@
 
 use super::stage::Stage;
 use glam::{DMat3, DVec3};
-use toile_geometry::bvh::{Aabb, Bvh};
+use toile_geometry::bvh2::{Aabb, Bvh2};
 use toile_geometry::continuous::{Pair, time_of_impact};
 use toile_geometry::distance::{point_triangle, segment_segment};
 
@@ -40,7 +40,7 @@ pub struct Impacts {
     /// Edges of each triangle that it owns, so that each edge is looked at once.
     edges: Vec<[u32; 2]>,
     owned: Vec<Vec<u32>>,
-    tree: Bvh,
+    tree: Bvh2,
     inverse: Vec<f64>,
     thickness: f64,
     friction: f64,
@@ -64,7 +64,7 @@ impl Impacts {
             }
         }
         Self {
-            tree: Bvh::new(&cloth.triangles.iter().map(centre).collect::<Vec<_>>()),
+            tree: Bvh2::new(&cloth.triangles.iter().map(centre).collect::<Vec<_>>()),
             triangles: cloth.triangles.clone(),
             edges: cloth.edges.clone(),
             owned,

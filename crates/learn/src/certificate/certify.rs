@@ -6,13 +6,13 @@
 
 use crate::Error;
 use crate::certificate::bound::travel_bound;
-use crate::models::fit::{Fit, Layout};
+use crate::models::regression::{Layout, Regression};
 use faer::{Mat, Side};
 use toile_assets::{Certificate, Model};
 
 /// Scales `(B₁, B₂, …)` by `(g, g², …)` so that every eigenvalue of the companion matrix moves by `g` and the
 /// largest is at most `limit`. Returns the spectral radius before.
-pub(crate) fn enforce(fit: &mut Fit, layout: &Layout, limit: f64) -> Result<f64, Error> {
+pub(crate) fn enforce(fit: &mut Regression, layout: &Layout, limit: f64) -> Result<f64, Error> {
     let before = spectral_radius(&companion(fit, layout))?;
     if before > limit {
         let g = limit / before;
@@ -28,7 +28,7 @@ pub(crate) fn enforce(fit: &mut Fit, layout: &Layout, limit: f64) -> Result<f64,
     Ok(before)
 }
 
-pub(crate) fn companion(fit: &Fit, layout: &Layout) -> Mat<f64> {
+pub(crate) fn companion(fit: &Regression, layout: &Layout) -> Mat<f64> {
     let (d, n) = (layout.cloth, layout.order * layout.cloth);
     Mat::from_fn(n, n, |r, c| {
         if r < d { fit.weights[(r, layout.body + c)] } else { f64::from(u8::from(c + d == r)) }

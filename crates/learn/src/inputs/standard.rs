@@ -1,7 +1,7 @@
 //! Entries of bone matrices, their changes and the root's terms on a scale that training sets.
 
 use super::features::root_terms;
-use crate::models::correction::motions::{Motion, Motions};
+use crate::models::correction::motions::{Motions, TakeMotion};
 use faer::Mat;
 use toile_assets::Correction;
 use toile_run::ROOT_TERMS;
@@ -67,7 +67,7 @@ impl Inputs {
     }
 
     /// Scaled, not held: a column a frame.
-    pub fn of(&self, motion: &Motion) -> Mat<f64> {
+    pub fn of(&self, motion: &TakeMotion) -> Mat<f64> {
         Mat::from_fn(self.rows.len(), motion.bones.ncols(), |k, f| {
             (motion.bones[(self.rows[k], f)] - self.mean[k]) * self.scale[k]
         })

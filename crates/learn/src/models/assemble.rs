@@ -1,7 +1,7 @@
 //! A model's parts put together, and the inputs it is certified for.
 
 use crate::Settings;
-use crate::models::fit::{Fit, Layout};
+use crate::models::regression::{Layout, Regression};
 use crate::spaces::body::BodySpace;
 use crate::spaces::cloth::ClothSpace;
 use crate::takes::sequences::InputStatistics;
@@ -22,8 +22,8 @@ impl Parts<'_> {
     pub fn model(
         &self,
         layout: &Layout,
-        fit: &Fit,
-        start: &Fit,
+        fit: &Regression,
+        start: &Regression,
         seen: &InputStatistics,
         reach: f64,
     ) -> Model {

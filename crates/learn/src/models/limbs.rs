@@ -3,7 +3,7 @@
 use faer::Mat;
 use faer::linalg::solvers::{Llt, Solve};
 use glam::{Affine3A, Vec3};
-use toile_assets::{ALONG, AROUND, Body, Limb, MAX_LIMBS, around};
+use toile_assets::{ALONG, AROUND, Body, LimbTube, MAX_LIMBS, around};
 
 /// Skin that follows a bone by at least this weight belongs to its limb.
 const LEAST_WEIGHT: f32 = 0.3;
@@ -20,14 +20,14 @@ const RIDGE: f64 = 1e-4;
 
 /// A limb, and which of the body's vertices its radius is fitted to.
 struct Draft {
-    limb: Limb,
+    limb: LimbTube,
     skin: Vec<(usize, f32)>,
 }
 
 /// All limbs of a body, fitted to its skin in the given poses.
-pub(crate) fn limbs(body: &Body, poses: &[Vec<Affine3A>]) -> Vec<Limb> {
+pub(crate) fn limbs(body: &Body, poses: &[Vec<Affine3A>]) -> Vec<LimbTube> {
     let mut drafts = drafts(body);
-    let mut fits: Vec<Fit> = drafts.iter().map(|_| Fit::new()).collect();
+    let mut fits: Vec<RadiusFit> = drafts.iter().map(|_| RadiusFit::new()).collect();
     for bones in poses {
         let skin = body.skinned_positions(bones);
         for (draft, fit) in drafts.iter().zip(&mut fits) {
@@ -70,8 +70,13 @@ fn drafts(body: &Body) -> Vec<Draft> {
             continue;
         }
         let across = half.any_orthogonal_vector().normalize();
-        let limb =
-            Limb { joint: j as u32, middle: 0.5 * (from + to), half, across, radius: [[0.0; AROUND]; ALONG] };
+        let limb = LimbTube {
+            joint: j as u32,
+            middle: 0.5 * (from + to),
+            half,
+            across,
+            radius: [[0.0; AROUND]; ALONG],
+        };
         let thick = skin[j].iter().map(|(v, _)| {
             let [_, x, y] = limb.place(body.mesh.positions[*v]);
             x.hypot(y)
@@ -85,13 +90,13 @@ fn drafts(body: &Body) -> Vec<Draft> {
 }
 
 /// Sums of a least-squares fit of radii.
-struct Fit {
+struct RadiusFit {
     squares: Mat<f64>,
     products: Mat<f64>,
     radii: [f64; 3],
 }
 
-impl Fit {
+impl RadiusFit {
     fn new() -> Self {
         let n = ALONG * AROUND;
         Self { squares: Mat::zeros(n, n), products: Mat::zeros(n, 1), radii: [0.0; 3] }
@@ -145,7 +150,7 @@ mod tests {
         let body = builtin::body("mannequin:female").unwrap();
         let bind = vec![Affine3A::IDENTITY; body.skeleton.len()];
         let limbs = limbs(&body, &[bind]);
-        let name = |l: &Limb| body.skeleton.joints[l.joint as usize].name.as_str();
+        let name = |l: &LimbTube| body.skeleton.joints[l.joint as usize].name.as_str();
         for wanted in ["l_hip", "r_hip", "l_knee", "r_knee", "l_shoulder", "r_elbow"] {
             assert!(limbs.iter().any(|l| name(l) == wanted), "no {wanted}");
         }

@@ -2,10 +2,10 @@
 
 mod assemble;
 pub(crate) mod correction;
-pub(crate) mod fit;
-pub(crate) mod hidden;
+pub(crate) mod hidden_skin;
 mod limbs;
 mod refine;
+pub(crate) mod regression;
 mod rollout;
 mod shield;
 pub(crate) mod train;

@@ -7,7 +7,7 @@
 //! step is the least-squares solution.
 
 use crate::Error;
-use crate::models::fit::{Fit, Layout, Normal};
+use crate::models::regression::{Layout, NormalEquations, Regression};
 use crate::takes::sequence::Sequence;
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, MatRef, Side};
@@ -149,12 +149,12 @@ pub(crate) enum Free {
 /// Runs at most `iterations` of L-BFGS and returns the better matrices.
 pub(crate) fn refine(
     segments: &Segments,
-    normal: &Normal,
+    normal: &NormalEquations,
     ridge: f64,
-    from: &Fit,
+    from: &Regression,
     iterations: usize,
     free: Free,
-) -> Result<Fit, Error> {
+) -> Result<Regression, Error> {
     let l = segments.layout;
     let f = l.features();
     let d = l.cloth;
@@ -217,7 +217,7 @@ pub(crate) fn refine(
             break;
         }
     }
-    Ok(Fit { weights: w.subcols(0, f).to_owned(), bias: (0..d).map(|r| w[(r, f)]).collect() })
+    Ok(Regression { weights: w.subcols(0, f).to_owned(), bias: (0..d).map(|r| w[(r, f)]).collect() })
 }
 
 fn inner(a: &Mat<f64>, b: &Mat<f64>) -> f64 {
@@ -322,13 +322,14 @@ mod tests {
         let s = sequence(&truth, &mut random, 0.0);
         let segments = Segments::new(&LAYOUT, [&s].into_iter(), 10, 100);
         assert!(segments.loss(&truth).0 < 1e-18);
-        let mut normal = Normal::new(LAYOUT);
+        let mut normal = NormalEquations::new(LAYOUT);
         normal.add(&s);
         let f = LAYOUT.features();
         let off = |r: usize, c: usize| truth[(r, c)] + 0.02 * ((r + 2 * c) % 3) as f64;
-        let from = Fit { weights: Mat::from_fn(3, f, off), bias: (0..3).map(|r| off(r, f)).collect() };
-        let whole =
-            |fit: &Fit| Mat::from_fn(3, f + 1, |r, c| if c < f { fit.weights[(r, c)] } else { fit.bias[r] });
+        let from = Regression { weights: Mat::from_fn(3, f, off), bias: (0..3).map(|r| off(r, f)).collect() };
+        let whole = |fit: &Regression| {
+            Mat::from_fn(3, f + 1, |r, c| if c < f { fit.weights[(r, c)] } else { fit.bias[r] })
+        };
         let before = segments.loss(&whole(&from)).0;
         let all = refine(&segments, &normal, 1e-9, &from, 60, Free::All).unwrap();
         let after = segments.loss(&whole(&all)).0;

@@ -1,12 +1,12 @@
 //! Free runs in coefficients: what the shipped code does, in f64 and without vertices, for choosing and refining.
 
-use crate::models::fit::{Fit, Layout};
+use crate::models::regression::{Layout, Regression};
 use crate::score::liveliness::Liveliness;
 use crate::takes::sequence::Sequence;
 use faer::Mat;
 
 /// The model's own course over a sequence, from its order-0 start; column per frame.
-pub(crate) fn free_run(layout: &Layout, fit: &Fit, start: &Fit, s: &Sequence) -> Mat<f64> {
+pub(crate) fn free_run(layout: &Layout, fit: &Regression, start: &Regression, s: &Sequence) -> Mat<f64> {
     let kinematic = order_zero(start, s);
     if layout.order == 0 && layout.metas == 0 {
         return kinematic;
@@ -32,7 +32,7 @@ pub(crate) fn free_run(layout: &Layout, fit: &Fit, start: &Fit, s: &Sequence) ->
 }
 
 /// The order-0 prediction of every frame.
-pub(crate) fn order_zero(start: &Fit, s: &Sequence) -> Mat<f64> {
+pub(crate) fn order_zero(start: &Regression, s: &Sequence) -> Mat<f64> {
     let mut y = start.weights.as_ref() * s.x.as_ref();
     for t in 0..s.len() {
         for (r, b) in start.bias.iter().enumerate() {
@@ -54,8 +54,8 @@ pub(crate) struct FreeScore {
 
 pub(crate) fn score<'a>(
     layout: &Layout,
-    fit: &Fit,
-    start: &Fit,
+    fit: &Regression,
+    start: &Regression,
     sequences: impl Iterator<Item = &'a Sequence>,
     vertices: usize,
     fps: f64,

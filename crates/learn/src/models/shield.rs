@@ -4,7 +4,7 @@ use super::limbs::limbs;
 use crate::Error;
 use crate::takes::source::TakeSource;
 use glam::{Affine3A, Vec3};
-use toile_assets::{Attachment, Body, Limb, NEIGHBOURS, Shield, Skin, TriangleTree, vertex_normals};
+use toile_assets::{Attachment, Body, LimbTube, NEIGHBOURS, Shield, Skin, TriangleTree, vertex_normals};
 
 /// Distance between points on the body, m: on a thigh the planes of neighbours meet 3 mm outside of it.
 const SPACING_M: f32 = 0.035;
@@ -155,7 +155,7 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
 }
 
 /// Whether a garment is all around a limb.
-fn is_within(limb: &Limb, garment: &[Vec3]) -> bool {
+fn is_within(limb: &LimbTube, garment: &[Vec3]) -> bool {
     let mut seen = 0u32;
     for p in garment {
         let [along, x, y] = limb.place(*p);

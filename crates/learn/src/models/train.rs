@@ -2,9 +2,9 @@
 
 use crate::certificate::certify::{certify, companion, enforce, spectral_radius};
 use crate::models::assemble::Parts;
-use crate::models::fit::{Fit, Layout, Normal};
-use crate::models::hidden::hidden_triangles;
+use crate::models::hidden_skin::hidden_triangles;
 use crate::models::refine::{Free, Segments, refine};
+use crate::models::regression::{Layout, NormalEquations, Regression};
 use crate::models::rollout::{FreeScore, score};
 use crate::spaces::body::BodySpace;
 use crate::spaces::cloth::ClothSpace;
@@ -285,8 +285,8 @@ struct Choice {
 }
 
 struct Fitted {
-    fit: Fit,
-    start: Fit,
+    fit: Regression,
+    start: Regression,
     rho_before: f64,
     windows: usize,
 }
@@ -301,19 +301,19 @@ struct Trainer<'a> {
     fps: f64,
 }
 
-/// Sums over windows of the motion and of its order-0 start: all that a fit of any ridge needs.
-struct Sums {
+/// SplitSums over windows of the motion and of its order-0 start: all that a fit of any ridge needs.
+struct SplitSums {
     /// Over takes that choosing fits to.
-    fitted: [Normal; 2],
+    fitted: [NormalEquations; 2],
     /// Over those it holds out.
-    held: [Normal; 2],
+    held: [NormalEquations; 2],
     /// The farthest any body was from the mean, in standard deviations.
     reach: f64,
 }
 
-impl Sums {
+impl SplitSums {
     /// The sums over all takes.
-    fn all(&self) -> Result<[Normal; 2], Error> {
+    fn all(&self) -> Result<[NormalEquations; 2], Error> {
         let mut all = self.fitted.clone();
         all.iter_mut().zip(&self.held).for_each(|(all, held)| all.merge(held));
         if all[0].windows() == 0 {
@@ -335,10 +335,10 @@ impl Trainer<'_> {
     }
 
     /// One pass over every frame of every take.
-    fn sums(&self) -> Result<Sums, Error> {
+    fn sums(&self) -> Result<SplitSums, Error> {
         let layout = &self.layout;
-        let empty = || [Normal::new(*layout), Normal::new(layout.bootstrap())];
-        let mut sums = Sums { fitted: empty(), held: empty(), reach: 0.0 };
+        let empty = || [NormalEquations::new(*layout), NormalEquations::new(layout.bootstrap())];
+        let mut sums = SplitSums { fitted: empty(), held: empty(), reach: 0.0 };
         let mut std = self.sequences.all.seen.body_std();
         std.resize(layout.body, 0.0);
         for (i, held) in self.held_out().into_iter().enumerate() {
@@ -351,7 +351,7 @@ impl Trainer<'_> {
     }
 
     /// Free runs on clips held out of the fit decide.
-    fn choose(&self, sums: &Sums) -> Result<(Choice, Vec<Tried>), Error> {
+    fn choose(&self, sums: &SplitSums) -> Result<(Choice, Vec<Tried>), Error> {
         let ridges = &self.settings.ridges;
         let middle = Choice { ridge: ridges[ridges.len() / 2], horizon: 0 };
         let refining = self.settings.refine && !self.settings.paper && self.layout.order > 0;
@@ -396,7 +396,12 @@ impl Trainer<'_> {
     }
 
     /// Fits the given takes, whose sums are given, too; the result is stable.
-    fn fit(&self, [normal, start]: &[Normal; 2], takes: &[usize], choice: Choice) -> Result<Fitted, Error> {
+    fn fit(
+        &self,
+        [normal, start]: &[NormalEquations; 2],
+        takes: &[usize],
+        choice: Choice,
+    ) -> Result<Fitted, Error> {
         let (layout, limit) = (&self.layout, self.settings.max_rho);
         let mut fit = normal.fit(choice.ridge)?;
         let rho_before = enforce(&mut fit, layout, limit)?;
@@ -422,7 +427,7 @@ impl Trainer<'_> {
     }
 
     /// Lowers cloth dimensions by an eighth at a time until least squares is stable unaided.
-    fn lower_dims(&self, sums: &Sums, enforced: &Fitted) -> Result<Option<Lowered>, Error> {
+    fn lower_dims(&self, sums: &SplitSums, enforced: &Fitted) -> Result<Option<Lowered>, Error> {
         let kept: Vec<usize> = (0..self.heads.len()).filter(|&i| self.sequences.all.is_kept(i)).collect();
         let enforced_rms_cm = self.score(enforced, &kept)?.rms_cm;
         let all = sums.all()?;

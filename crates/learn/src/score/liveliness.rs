@@ -1,5 +1,7 @@
 //! Whether learned cloth moves as much as the truth: mean distance alone rewards stiff cloth.
 
+use glam::Vec3;
+
 /// RMS speed of the model over that of the truth, and how their velocities correlate, both on what is left after
 /// the order-0 prediction is taken away and the band of 0.3 to 5 Hz is kept.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,6 +32,25 @@ impl Liveliness {
     pub fn correlation(&self) -> f64 {
         self.product / (self.truth_energy * self.model_energy).max(1e-300).sqrt()
     }
+}
+
+/// Liveliness and correlation of frames against the truth, on what each adds to a third that both go along with.
+pub fn liveliness_beyond(
+    common: &[Vec<Vec3>],
+    truth: &[&[Vec3]],
+    ours: &[Vec<Vec3>],
+    fps: f64,
+) -> (f64, f64) {
+    let mut lively = Liveliness::default();
+    for v in 0..common.first().map_or(0, Vec::len) {
+        for axis in 0..3 {
+            let beyond = |p: &[Vec3], f: usize| f64::from(p[v][axis] - common[f][v][axis]);
+            let of_truth: Vec<f64> = (0..common.len()).map(|f| beyond(truth[f], f)).collect();
+            let of_ours: Vec<f64> = (0..common.len()).map(|f| beyond(&ours[f], f)).collect();
+            lively.add(&of_truth, &of_ours, fps);
+        }
+    }
+    (lively.ratio(), lively.correlation())
 }
 
 /// Keeps 0.3 to 5 Hz, forwards and backwards so that nothing is delayed.
@@ -66,5 +87,13 @@ mod tests {
         let mut l = Liveliness::default();
         l.add(&truth, &half, 30.0);
         assert!((l.ratio() - 0.5).abs() < 1e-9 && (l.correlation() - 1.0).abs() < 1e-9);
+        // The same of frames, whatever they go along with.
+        let at = |f: usize| Vec3::new(3.0 * (f as f32 * 0.3).cos(), f as f32, 0.0);
+        let common: Vec<Vec<Vec3>> = (0..300).map(|f| vec![at(f)]).collect();
+        let full: Vec<Vec<Vec3>> = (0..300).map(|f| vec![at(f) + Vec3::X * truth[f] as f32]).collect();
+        let ours: Vec<Vec<Vec3>> = (0..300).map(|f| vec![at(f) + Vec3::X * half[f] as f32]).collect();
+        let full: Vec<&[Vec3]> = full.iter().map(Vec::as_slice).collect();
+        let (ratio, correlation) = liveliness_beyond(&common, &full, &ours, 30.0);
+        assert!((ratio - 0.5).abs() < 1e-3 && (correlation - 1.0).abs() < 1e-3, "{ratio} {correlation}");
     }
 }

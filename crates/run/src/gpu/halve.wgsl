@@ -6,17 +6,6 @@
 @group(0) @binding(2) var<storage, read> latents: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read_write> halves: array<vec2<u32>>;
 
-fn latent(i: u32, q: u32) -> vec4<f32> {
-    let now = latents[(step.ring * step.room + i) * DEPTH + q];
-    if (step.show >= 1.0) {
-        return now;
-    }
-    let row = (step.ring + RING - 1u) % RING;
-    let before = latents[(row * step.room + i) * DEPTH + q];
-    let t = select(step.show, 1.0, (modes[i] & NEWBORN) != 0u);
-    return before + t * (now - before);
-}
-
 fn put(i: u32, q: u32, v: vec4<f32>) {
     let block = (i / EDGE) * DEPTHS + q / (EDGE / 4u);
     let at = (block * EDGE + i % EDGE) * (EDGE / 4u) + q % (EDGE / 4u);

@@ -118,6 +118,7 @@ pub(super) struct Passes {
 
 const STEP: &str = include_str!("step.wgsl");
 const LATENT: &str = include_str!("latent.wgsl");
+const SHOWN: &str = include_str!("shown.wgsl");
 
 impl Passes {
     /// For about `instances` of them.
@@ -170,7 +171,7 @@ fn vertices(gpu: &Gpu, sizes: &Sizes, kernel: Kernel, instances: u32) -> (Option
                 ("TILES", tiles),
                 ("TILES_EACH", units.tiles_each(unit, tiles, instances)),
             ]);
-            let halve = constants.source(&[STEP, include_str!("halve.wgsl")]);
+            let halve = constants.source(&[STEP, include_str!("halve.wgsl"), SHOWN]);
             let edge = format!("{0}x{0}", unit.edge);
             let text = include_str!("cooperative.wgsl").replace("$e", &edge);
             let source = constants.source(&["enable f16;\nenable wgpu_cooperative_matrix;\n", STEP, &text]);
@@ -188,7 +189,7 @@ fn vertices(gpu: &Gpu, sizes: &Sizes, kernel: Kernel, instances: u32) -> (Option
                 ("PAD", tile.pad(columns)),
             ]);
             let stored = if matches!(kernel, Kernel::Tiled(_)) { WHOLE } else { PACKED };
-            let source = constants.source(&[STEP, stored, include_str!("reconstruct.wgsl")]);
+            let source = constants.source(&[STEP, stored, include_str!("reconstruct.wgsl"), SHOWN]);
             let binds = [Read, Read, Read, Read, Read, Write];
             (None, Pass::new(gpu, "reconstruct", &source, &binds))
         }

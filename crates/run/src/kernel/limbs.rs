@@ -7,7 +7,7 @@
 use super::fuse::Fuse;
 use super::normals::inverse_sqrt;
 use glam::Vec3;
-use toile_model::{ALONG, AROUND, Limb, Shield};
+use toile_model::{ALONG, AROUND, LimbTube, Shield};
 
 /// Numbers of a posed limb: its middle, its line, across and to the side.
 const NUMBERS: usize = 12;
@@ -46,7 +46,7 @@ impl Limbs {
     /// `carried_by` names the bone that carries a vertex most.
     pub fn new(shield: &Shield, carried_by: impl Fn(usize) -> u32) -> Self {
         let margin_m = shield.margin_m + BESIDE_M;
-        let shape = |limb: &Limb| {
+        let shape = |limb: &LimbTube| {
             let reach = reach_m(limb) + margin_m;
             Shape {
                 bone: 12 * limb.joint as usize,
@@ -257,7 +257,7 @@ impl Shape {
 }
 
 /// No radius of a limb is larger, m: the terms around it are at most 1, and it is looked at from end to end.
-fn reach_m(limb: &Limb) -> f32 {
+fn reach_m(limb: &LimbTube) -> f32 {
     let mut most = 0.0f32;
     for i in 0..=64 {
         for k in 0..64 {

@@ -44,3 +44,10 @@ pub trait Tier {
     /// Number of vertices.
     fn vertices(&self) -> usize;
 }
+
+/// Velocities of vertices from one step to the next.
+fn differences(now: &[Vec3], before: &[Vec3], per_second: f32, out: &mut [Vec3]) {
+    for ((out, now), before) in out.iter_mut().zip(now).zip(before) {
+        *out = (*now - *before) * per_second;
+    }
+}

@@ -43,9 +43,7 @@ impl Tier for Skinned {
     }
 
     fn velocities(&self, out: &mut [Vec3]) -> bool {
-        for ((out, now), before) in out.iter_mut().zip(&self.posed).zip(&self.before) {
-            *out = (*now - *before) * self.per_second;
-        }
+        super::differences(&self.posed, &self.before, self.per_second, out);
         true
     }
 

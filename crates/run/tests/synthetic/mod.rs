@@ -4,7 +4,7 @@
 use glam::{Affine3A, DVec3, Quat, Vec3};
 use toile_geometry::Random;
 use toile_model::{
-    ALONG, AROUND, Attachment, Certificate, Correction, HipLine, InputSet, Limb, Model, ModelKind,
+    ALONG, AROUND, Attachment, Certificate, Correction, HipLine, InputSet, LimbTube, Model, ModelKind,
     ROOT_TERMS, Shield, Skin,
 };
 
@@ -220,7 +220,7 @@ fn correcting(size: Size, seed: u64, [centres, drives]: [usize; 2]) -> Model {
                 let mut radius = [[0.0; AROUND]; ALONG];
                 radius.as_flattened_mut().copy_from_slice(&many(ALONG * AROUND, 0.004));
                 radius[0][0] = 0.1;
-                Limb {
+                LimbTube {
                     joint: j as u32,
                     middle: Vec3::new(0.15 - 0.1 * j as f32, -0.3, 0.1),
                     half: Vec3::new(0.0, -0.4, 0.0),

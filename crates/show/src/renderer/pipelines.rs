@@ -45,18 +45,17 @@ pub(super) struct Pipelines {
     surfaces: HashMap<Draw, wgpu::RenderPipeline>,
 }
 
-impl Pipelines {
-    pub fn new(device: &wgpu::Device) -> Self {
-        let module = |label: &str, source: String| {
-            device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: Some(label),
-                source: wgpu::ShaderSource::Wgsl(source.into()),
-            })
-        };
-        let shadow_module = module("shadow.wgsl", SHADOW.into());
-        let surface_module = module("surface.wgsl", format!("{FRAME}{SURFACE}"));
-        let studio_module = module("studio.wgsl", format!("{FRAME}{STUDIO}"));
+/// What the shaders are given, group by group.
+struct Layouts {
+    frame: wgpu::BindGroupLayout,
+    item: wgpu::BindGroupLayout,
+    light: wgpu::BindGroupLayout,
+    corners: wgpu::BindGroupLayout,
+    flock: wgpu::BindGroupLayout,
+}
 
+impl Layouts {
+    fn new(device: &wgpu::Device) -> Self {
         use wgpu::ShaderStages as S;
         let uniform = |dynamic| wgpu::BindingType::Buffer {
             ty: wgpu::BufferBindingType::Uniform,
@@ -92,15 +91,33 @@ impl Pipelines {
             })
         };
         let both = S::VERTEX | S::FRAGMENT;
-        let frame_layout = group(
+        let frame = group(
             "frame",
             &[(both, uniform(false)), (both, map), (both, map), (both, compare), (both, nearest)],
         );
-        let item_layout = group("item", &[(both, uniform(true))]);
-        let light_layout = group("light", &[(S::VERTEX, uniform(false))]);
-        let corners_layout = group("corners", &[(S::VERTEX, storage), (S::VERTEX, storage)]);
-        let flock_layout = group("flock", &[(S::VERTEX, storage); 4]);
+        let item = group("item", &[(both, uniform(true))]);
+        let light = group("light", &[(S::VERTEX, uniform(false))]);
+        let corners = group("corners", &[(S::VERTEX, storage), (S::VERTEX, storage)]);
+        let flock = group("flock", &[(S::VERTEX, storage); 4]);
+        Self { frame, item, light, corners, flock }
+    }
+}
 
+impl Pipelines {
+    pub fn new(device: &wgpu::Device) -> Self {
+        let module = |label: &str, source: String| {
+            device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some(label),
+                source: wgpu::ShaderSource::Wgsl(source.into()),
+            })
+        };
+        let shadow_module = module("shadow.wgsl", SHADOW.into());
+        let surface_module = module("surface.wgsl", format!("{FRAME}{SURFACE}"));
+        let studio_module = module("studio.wgsl", format!("{FRAME}{STUDIO}"));
+
+        let Layouts { frame: frame_layout, item: item_layout, light: light_layout, corners, flock } =
+            Layouts::new(device);
+        let (corners_layout, flock_layout) = (corners, flock);
         let layout = |label, groups: &[&wgpu::BindGroupLayout]| {
             let groups: Vec<_> = groups.iter().map(|g| Some(*g)).collect();
             device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {

@@ -1,6 +1,6 @@
 //! The skinned surface of a moving body: where it is in a step, and the nearest point to a piece of cloth.
 
-use super::parts::{border_corners, free_arms, triangle_parts, triangle_segments};
+use super::limbs::{border_corners, free_arms, triangle_limbs, triangle_segments};
 use glam::{Affine3A, DVec3, Vec3};
 use toile_assets::Body;
 use toile_geometry::bvh4::Bvh4;
@@ -57,11 +57,11 @@ pub struct BodySurface {
     jumped: bool,
     segments: Vec<Segment>,
     /// How many limbs there are.
-    limbs: usize,
+    limb_count: usize,
     /// Triangles of arms where no bodice rests.
     free_arms: Vec<bool>,
     /// Segment of each triangle, the one of the same segment across the side opposite each corner, and those about each vertex.
-    parts: Vec<u8>,
+    segment_of: Vec<u8>,
     beside: Vec<[u32; 3]>,
     fans: Fans,
     /// Corners that lie between limbs.
@@ -100,14 +100,14 @@ impl Fans {
 /// No triangle.
 const NONE: u32 = u32::MAX;
 
-/// Per triangle the one of the same part across the side opposite each corner.
-fn across_sides(triangles: &[[u32; 3]], weld: &[u32], parts: &[u8]) -> Vec<[u32; 3]> {
+/// Per triangle the one of the same segment across the side opposite each corner.
+fn across_sides(triangles: &[[u32; 3]], weld: &[u32], segment_of: &[u8]) -> Vec<[u32; 3]> {
     let mut first = std::collections::HashMap::new();
     let mut beside = vec![[NONE; 3]; triangles.len()];
     for (t, corners) in triangles.iter().enumerate() {
         for k in 0..3 {
             let side = [(k + 1) % 3, (k + 2) % 3].map(|k| weld[corners[k] as usize]);
-            let key = (side[0].min(side[1]), side[0].max(side[1]), parts[t]);
+            let key = (side[0].min(side[1]), side[0].max(side[1]), segment_of[t]);
             if let Some((other, opposite)) = first.insert(key, (t, k)) {
                 beside[t][k] = other as u32;
                 beside[other][opposite] = t as u32;
@@ -131,15 +131,16 @@ impl BodySurface {
         let skinned = body.skinned_positions(bones);
         let now: Vec<DVec3> = skinned.iter().map(|p| p.as_dvec3()).collect();
         let rest = &body.mesh.positions;
-        let (parts, count) = triangle_parts(body);
-        let border = border_corners(&body.mesh.triangles, &weld, &parts);
-        let (parts, limb_of) = triangle_segments(body, &parts, count);
+        let (limbs, count) = triangle_limbs(body);
+        let border = border_corners(&body.mesh.triangles, &weld, &limbs);
+        let (segment_of, limb_of) = triangle_segments(body, &limbs, count);
         let segments = limb_of
             .iter()
             .enumerate()
             .map(|(segment, &limb)| {
-                let own: Vec<u32> =
-                    (0..parts.len() as u32).filter(|&t| parts[t as usize] as usize == segment).collect();
+                let own: Vec<u32> = (0..segment_of.len() as u32)
+                    .filter(|&t| segment_of[t as usize] as usize == segment)
+                    .collect();
                 let centre = |&t: &u32| {
                     let t = body.mesh.triangles[t as usize];
                     t.iter().map(|&i| rest[i as usize].as_dvec3()).sum::<DVec3>() / 3.0
@@ -148,7 +149,7 @@ impl BodySurface {
                 Segment { limb, tree, triangles: own, way: DVec3::ZERO, most: 0.0, moved: 0.0 }
             })
             .collect();
-        let beside = across_sides(&body.mesh.triangles, &weld, &parts);
+        let beside = across_sides(&body.mesh.triangles, &weld, &segment_of);
         let mut surface = Self {
             body: body.clone(),
             mean: DVec3::ZERO,
@@ -158,7 +159,7 @@ impl BodySurface {
             fans: Fans::new(&body.mesh.triangles, &weld),
             weld,
             beside,
-            parts,
+            segment_of,
             from: now.clone(),
             to: now.clone(),
             start: now.clone(),
@@ -166,7 +167,7 @@ impl BodySurface {
             share: 1.0,
             end: now,
             segments,
-            limbs: count,
+            limb_count: count,
             border,
             skinned,
         };
@@ -272,8 +273,8 @@ impl BodySurface {
     }
 
     /// How many limbs are asked separately.
-    pub fn parts(&self) -> usize {
-        self.limbs
+    pub fn limb_count(&self) -> usize {
+        self.limb_count
     }
 
     /// The limb of each segment.
@@ -294,16 +295,16 @@ impl BodySurface {
     }
 
     /// The limb whose surface is nearest to `p`.
-    pub fn nearest_part(&self, p: DVec3) -> usize {
+    pub fn nearest_limb(&self, p: DVec3) -> usize {
         let near = self.nearest(p, f64::MAX.sqrt());
-        near.map_or(0, |n| self.segments[self.parts[n.triangle as usize] as usize].limb as usize)
+        near.map_or(0, |n| self.segments[self.segment_of[n.triangle as usize] as usize].limb as usize)
     }
 
     /// The nearest point of a limb within `radius` at the end of the substep, and whether it lies inside the
     /// limb's own surface and not where it is joined to another.
-    pub fn nearest_on(&self, part: usize, p: DVec3, mut radius: f64) -> Option<(Nearest, bool)> {
+    pub fn nearest_on(&self, limb: usize, p: DVec3, mut radius: f64) -> Option<(Nearest, bool)> {
         let mut best = None;
-        for segment in (0..self.segments.len()).filter(|&s| self.segments[s].limb as usize == part) {
+        for segment in (0..self.segments.len()).filter(|&s| self.segments[s].limb as usize == limb) {
             if let Some(near) = self.nearest_on_segment(segment, p, radius, None) {
                 radius = near.0.point.distance(p);
                 best = Some(near);
@@ -329,7 +330,7 @@ impl BodySurface {
         Some((near, inside))
     }
 
-    fn nearest_of(&self, part: usize, p: DVec3, radius: f64, seed: Option<u32>) -> Option<Nearest> {
+    fn nearest_of(&self, segment: usize, p: DVec3, radius: f64, seed: Option<u32>) -> Option<Nearest> {
         let mut best: Option<(u32, [f64; 3], DVec3)> = None;
         let mut limit = radius * radius;
         let mut test = |t: u32, limit: f64| {
@@ -346,7 +347,7 @@ impl BodySurface {
         if let Some(t) = seed {
             limit = test(t, limit);
         }
-        let Segment { tree, triangles, way, .. } = &self.segments[part];
+        let Segment { tree, triangles, way, .. } = &self.segments[segment];
         let at = p - *way * self.share;
         tree.nearest(at, self.share, limit, |k, limit| test(triangles[k as usize], limit));
         let (triangle, weights, point) = best?;
@@ -380,7 +381,9 @@ impl BodySurface {
                 let k = w.iter().position(|w| *w > 0.0)?;
                 let v = self.weld[self.body.mesh.triangles[t as usize][k] as usize];
                 let about = self.fans.of(v).iter().filter(|&&o| o != t);
-                about.filter(|&&o| self.parts[o as usize] == self.parts[t as usize]).for_each(|&o| see(o));
+                about
+                    .filter(|&&o| self.segment_of[o as usize] == self.segment_of[t as usize])
+                    .for_each(|&o| see(o));
             } else if on_sides == 1 {
                 let k = w.iter().position(|w| *w <= 0.0)?;
                 Some(self.beside[t as usize][k]).filter(|&o| o != NONE).into_iter().for_each(see);

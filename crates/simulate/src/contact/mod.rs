@@ -4,6 +4,6 @@ pub mod body;
 pub mod cloth;
 pub mod collider;
 pub mod constraint;
-pub mod memory;
-pub mod parts;
+pub mod limb_cache;
+pub mod limbs;
 pub mod surfaces;

@@ -3,7 +3,7 @@
 use super::body::{BodySurface, Nearest};
 use super::collider::Collider;
 use super::constraint::Contact;
-use super::memory::Memory;
+use super::limb_cache::LimbCache;
 use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::state::State;
@@ -33,8 +33,8 @@ enum WayOut {
     None,
 }
 
-/// A moment of a step: everything that is fixed while Newton iterates.
-pub struct Moment<'a> {
+/// What a step is solved for: everything that is fixed while Newton iterates.
+pub struct StepContext<'a> {
     /// The cloth.
     pub scene: &'a Scene,
     /// What is in the way.
@@ -47,14 +47,14 @@ pub struct Moment<'a> {
     pub h: f64,
 }
 
-/// Contacts of samples, and the memory that makes finding them cheap.
+/// Contacts of samples, and the cache that makes finding them cheap.
 #[derive(Clone, Debug, Default)]
 pub struct SurfaceContacts {
     /// Found by [`SurfaceContacts::find`], brought up to date by [`SurfaceContacts::refresh`].
     pub contacts: Vec<Contact>,
     sources: Vec<Source>,
     /// The body's limbs as the samples last saw them, lent by the state.
-    pub memory: Memory,
+    pub limb_cache: LimbCache,
     /// Samples that are to be looked at again.
     again: Vec<bool>,
 }
@@ -68,6 +68,8 @@ pub(super) const SEARCH_TOUCHING_M: f64 = 0.06;
 /// body.
 const OWN_WITHIN_M: f64 = 0.1;
 const OUTWARDS: f64 = 0.5;
+/// How many times as fast cloth is pushed out of a limb that it is not worn on.
+const OTHER_LIMB: f64 = 3.0;
 /// No arm is thicker, from the middle of the upper arm on, m.
 const ARM_M: f64 = 0.08;
 /// Samples within this of touching are kept for the later iterations of a step, m.
@@ -78,7 +80,7 @@ const STRAYED_M: f64 = 0.75 * SPARE_M;
 /// depth.
 const REMEASURE_M: f64 = 2e-3;
 
-impl Moment<'_> {
+impl StepContext<'_> {
     /// Distance that is kept from surfaces.
     fn keep(&self) -> f64 {
         self.settings.skin_m + 0.5 * self.scene.fabric.thickness
@@ -151,10 +153,10 @@ impl SurfaceContacts {
     }
 
     /// Finds all contacts at the first iterate.
-    pub fn find(&mut self, now: &Moment<'_>, x: &[DVec3]) {
+    pub fn find(&mut self, now: &StepContext<'_>, x: &[DVec3]) {
         self.contacts.clear();
         self.sources.clear();
-        self.memory.drift(now.obstacles.body, x, now.h);
+        self.limb_cache.drift(now.obstacles.body, x, now.h);
         let rigid = now.rigid();
         for s in 0..now.scene.samples.len() {
             self.find_of(now, &rigid, s, x);
@@ -163,12 +165,12 @@ impl SurfaceContacts {
 
     /// Finds the contacts of what has strayed so far from the first iterate that it may meet what was out of reach there:
     /// a hem that is thrown against a knee. Returns how many it found; they come last.
-    pub fn find_strayed(&mut self, now: &Moment<'_>, x: &[DVec3]) -> usize {
+    pub fn find_strayed(&mut self, now: &StepContext<'_>, x: &[DVec3]) -> usize {
         self.again.clear();
         self.again.resize(now.scene.samples.len(), false);
         let mut any = false;
         for (i, x) in x.iter().enumerate() {
-            if self.memory.stray(i, *x, STRAYED_M) {
+            if self.limb_cache.stray(i, *x, STRAYED_M) {
                 self.again[i] = true;
                 any = true;
             }
@@ -202,7 +204,7 @@ impl SurfaceContacts {
     }
 
     /// Finds the contacts of one sample.
-    fn find_of(&mut self, now: &Moment<'_>, rigid: &[Rigid<'_>], s: usize, x: &[DVec3]) {
+    fn find_of(&mut self, now: &StepContext<'_>, rigid: &[Rigid<'_>], s: usize, x: &[DVec3]) {
         if let Some(body) = now.obstacles.body {
             self.find_on_body(now, body, s, x);
         }
@@ -227,7 +229,7 @@ impl SurfaceContacts {
     /// one step. The pressure of an iterate is mostly what is left to solve (0.1 mm of it is 300 Pa, where tens are
     /// real), and only its positive part would count: friction limited by it is many times too strong, slows Newton's
     /// iteration down and feeds on what that leaves.
-    fn remember_pressure(&self, now: &Moment<'_>, contact: &mut Contact) {
+    fn remember_pressure(&self, now: &StepContext<'_>, contact: &mut Contact) {
         let grip = &now.state.grips[contact.sample as usize];
         contact.limit = if grip.touching { contact.friction * grip.normal_force } else { 0.0 };
     }
@@ -237,9 +239,9 @@ impl SurfaceContacts {
         self.sources.push(Source { on, measured_at, held });
     }
 
-    fn find_on_body(&mut self, now: &Moment<'_>, body: &BodySurface, s: usize, x: &[DVec3]) {
+    fn find_on_body(&mut self, now: &StepContext<'_>, body: &BodySurface, s: usize, x: &[DVec3]) {
         let sample = &now.scene.samples[s];
-        let near = self.memory.near(sample);
+        let near = self.limb_cache.near(sample);
         if near == 0 {
             return;
         }
@@ -251,19 +253,19 @@ impl SurfaceContacts {
         let (keep, within) = (now.keep(), now.keep() + SPARE_M);
         let touching = now.state.grips[s].touching;
         let radius = if touching { SEARCH_TOUCHING_M } else { SEARCH_M };
-        let home = self.memory.home(s);
+        let home = self.limb_cache.home(s);
         let mut own: Option<(f64, DVec3)> = None;
         // Where limbs are joined the nearest point of each lies on the seam. It counts only if no limb is met elsewhere:
         // beside a thigh the nearest point of the trunk is always on the seam.
         let mut joint: Option<(f64, Contact, usize)> = None;
         let mut met = false;
-        for k in 0..self.memory.parts {
+        for k in 0..self.limb_cache.limb_count {
             // The sample's own limb first.
-            let part = if k == 0 { home } else { k - usize::from(k <= home) };
-            if near & 1 << part == 0 {
+            let limb = if k == 0 { home } else { k - usize::from(k <= home) };
+            if near & 1 << limb == 0 {
                 continue;
             }
-            let seen = self.memory.look(now.scene, body, s, part, y, &from_corners, touching, within);
+            let seen = self.limb_cache.look(now.scene, body, s, limb, y, &from_corners, touching, within);
             let Some((mut found, inside)) = seen else { continue };
             let gap = (y - found.point).dot(found.normal);
             let motion = body.motion(&found);
@@ -273,7 +275,7 @@ impl SurfaceContacts {
             if gap > within || distance > radius + come {
                 continue;
             }
-            let way_out = self.way_out(body, s, y, (part, &found));
+            let way_out = self.way_out(body, s, y, (limb, &found));
             let (motion, held) = match way_out {
                 WayOut::Nearest => (motion, false),
                 WayOut::None => continue,
@@ -283,15 +285,22 @@ impl SurfaceContacts {
                 }
             };
             let mut contact = now.contact(s, y, found.point, found.normal, motion, now.scene.fabric.friction);
+            if limb != home {
+                // Arms come fast and cloth is not worn on them: it is not to stay in them for long.
+                let gap_start = found.normal.dot(sample.point(&now.state.x) + motion - found.point);
+                let reach = keep + (gap_start + OTHER_LIMB * now.settings.recovery_m).min(0.0);
+                contact.offset += reach - contact.reach;
+                contact.reach = reach;
+            }
             self.remember_pressure(now, &mut contact);
             if !inside {
                 if joint.is_none_or(|(d, _, _)| distance < d) {
-                    joint = Some((distance, contact, part));
+                    joint = Some((distance, contact, limb));
                 }
                 continue;
             }
             met = true;
-            if part == home {
+            if limb == home {
                 let y0 = sample.point(&now.state.x);
                 own = Some((found.normal.dot(y0 + motion - found.point), found.normal));
             } else {
@@ -302,14 +311,14 @@ impl SurfaceContacts {
                     continue;
                 }
             }
-            self.push(contact, On::Limb(part as u32), y, held);
+            self.push(contact, On::Limb(limb as u32), y, held);
         }
-        if let (false, Some((_, mut contact, part))) = (met, joint) {
-            if part != home {
+        if let (false, Some((_, mut contact, limb))) = (met, joint) {
+            if limb != home {
                 contact.friction = 0.0;
                 contact.limit = 0.0;
             }
-            self.push(contact, On::Limb(part as u32), y, false);
+            self.push(contact, On::Limb(limb as u32), y, false);
         }
     }
 
@@ -317,9 +326,9 @@ impl SurfaceContacts {
     /// skinned ones go into the body and come out of it again: cloth that they then meet from the body's side is on the wrong
     /// side of them, and goes out towards the body or not at all.
     fn way_out(&self, body: &BodySurface, s: usize, y: DVec3, arm: (usize, &Nearest)) -> WayOut {
-        let (part, near) = arm;
-        let home = self.memory.home(s);
-        if part == home || !body.is_free_arm(near.triangle) {
+        let (limb, near) = arm;
+        let home = self.limb_cache.home(s);
+        if limb == home || !body.is_free_arm(near.triangle) {
             return WayOut::Nearest;
         }
         let Some((own, _)) = body.nearest_on(home, y, OWN_WITHIN_M) else {
@@ -328,7 +337,7 @@ impl SurfaceContacts {
         if own.normal.dot(near.normal) <= OUTWARDS {
             return WayOut::Nearest;
         }
-        let inner = body.nearest_on(part, y - own.normal * ARM_M, f64::INFINITY);
+        let inner = body.nearest_on(limb, y - own.normal * ARM_M, f64::INFINITY);
         match inner {
             Some((inner, true)) if inner.normal.dot(own.normal) < 0.0 => WayOut::Inwards(inner),
             _ => WayOut::None,
@@ -336,14 +345,14 @@ impl SurfaceContacts {
     }
 
     /// Brings the contacts up to date with a later iterate: those that moved are measured again.
-    pub fn refresh(&mut self, now: &Moment<'_>, x: &[DVec3]) {
+    pub fn refresh(&mut self, now: &StepContext<'_>, x: &[DVec3]) {
         for (contact, source) in self.contacts.iter_mut().zip(&mut self.sources) {
             let s = contact.sample as usize;
             let y = contact.point(x);
             if !source.held && y.distance_squared(source.measured_at) > REMEASURE_M * REMEASURE_M {
                 let fresh = match source.on {
-                    On::Limb(part) => now.obstacles.body.and_then(|body| {
-                        let (found, inside) = body.nearest_on(part as usize, y, SEARCH_TOUCHING_M)?;
+                    On::Limb(limb) => now.obstacles.body.and_then(|body| {
+                        let (found, inside) = body.nearest_on(limb as usize, y, SEARCH_TOUCHING_M)?;
                         let motion = body.motion(&found);
                         let Nearest { point, normal, .. } = found;
                         inside.then(|| now.contact(s, y, point, normal, motion, contact.friction))
@@ -390,7 +399,7 @@ fn soften(contact: &mut Contact, own: Option<(f64, DVec3)>, keep: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contact::parts::{border_corners, triangle_parts};
+    use crate::contact::limbs::{border_corners, triangle_limbs};
     use toile_lab::cloths::{Pattern, lay, plain, rectangle};
     use toile_lab::scenes::box_body;
 
@@ -404,15 +413,16 @@ mod tests {
         let scene = Scene::new(&mesh, &rest, &plain(), &settings).unwrap();
         let mut x = lay(&mesh, 0.15 + height);
         let mut contacts = SurfaceContacts::new();
-        contacts.memory = Memory::new(&scene, &x, &surface);
+        contacts.limb_cache = LimbCache::new(&scene, &x, &surface);
         let obstacles =
             Obstacles { body: Some(&surface), pins: &[], shares: (0.0, 1.0), air: Default::default() };
         std::array::from_fn(|_| {
             let state = State::at_rest(x.clone(), scene.samples.len(), scene.hinges.len());
             let h = 1.0 / 60.0;
-            let now = Moment { scene: &scene, obstacles: &obstacles, settings: &settings, state: &state, h };
+            let now =
+                StepContext { scene: &scene, obstacles: &obstacles, settings: &settings, state: &state, h };
             let mut anew = SurfaceContacts::new();
-            anew.memory = Memory::new(&scene, &x, &surface);
+            anew.limb_cache = LimbCache::new(&scene, &x, &surface);
             let found = [&mut contacts, &mut anew].map(|contacts| {
                 contacts.find(&now, &x);
                 contacts.contacts.clone()
@@ -441,10 +451,10 @@ mod tests {
         let mut x = lay(&mesh, 0.165);
         let state = State::at_rest(x.clone(), scene.samples.len(), scene.hinges.len());
         let mut contacts = SurfaceContacts::new();
-        contacts.memory = Memory::new(&scene, &x, &surface);
+        contacts.limb_cache = LimbCache::new(&scene, &x, &surface);
         let obstacles =
             Obstacles { body: Some(&surface), pins: &[], shares: (0.0, 1.0), air: Default::default() };
-        let now = Moment {
+        let now = StepContext {
             scene: &scene,
             obstacles: &obstacles,
             settings: &settings,
@@ -474,9 +484,9 @@ mod tests {
         let scene = Scene::new(&mesh, &rest, &plain(), &settings).unwrap();
         let obstacles =
             Obstacles { body: Some(&surface), pins: &[], shares: (0.0, 1.0), air: Default::default() };
-        let (parts, _) = triangle_parts(&body);
+        let (limbs, _) = triangle_limbs(&body);
         let weld: Vec<u32> = (0..body.mesh.positions.len() as u32).collect();
-        let border = border_corners(&body.mesh.triangles, &weld, &parts);
+        let border = border_corners(&body.mesh.triangles, &weld, &limbs);
         let mut seen = 0;
         for (t, border) in body.mesh.triangles.iter().zip(&border) {
             let Some(k) = (0..3).find(|&k| border[k]) else { continue };
@@ -486,9 +496,10 @@ mod tests {
             let x: Vec<DVec3> = lie.iter().map(|p| *p - lie[0] + way).collect();
             let state = State::at_rest(x.clone(), scene.samples.len(), scene.hinges.len());
             let h = 1.0 / 60.0;
-            let now = Moment { scene: &scene, obstacles: &obstacles, settings: &settings, state: &state, h };
+            let now =
+                StepContext { scene: &scene, obstacles: &obstacles, settings: &settings, state: &state, h };
             let mut contacts = SurfaceContacts::new();
-            contacts.memory = Memory::new(&scene, &x, &surface);
+            contacts.limb_cache = LimbCache::new(&scene, &x, &surface);
             contacts.find(&now, &x);
             let depth = |c: &&Contact| c.sample == 0 && c.depth(c.point(&x)) > 0.0;
             assert!(contacts.contacts.iter().any(|c| depth(&c)), "{way}");
@@ -531,8 +542,8 @@ mod tests {
         let mut surface = BodySurface::new(&body, &bones(0.0));
         let at = |secs: f64| rest.iter().map(|p| *p + root(secs) - home).collect::<Vec<DVec3>>();
         let mut ours = SurfaceContacts::new();
-        let blank = Memory::new(&scene, &at(0.0), &surface);
-        ours.memory = blank.clone();
+        let blank = LimbCache::new(&scene, &at(0.0), &surface);
+        ours.limb_cache = blank.clone();
         let mut touches = 0;
         for frame in 0..40 {
             let pose_at = |k: f64| (f64::from(frame) + k) / 60.0;
@@ -548,7 +559,7 @@ mod tests {
                     shares: (0.0, 1.0),
                     air: Default::default(),
                 };
-                let now = Moment {
+                let now = StepContext {
                     scene: &scene,
                     obstacles: &obstacles,
                     settings: &settings,
@@ -557,7 +568,7 @@ mod tests {
                 };
                 ours.find(&now, &x);
                 let mut fresh = SurfaceContacts::new();
-                fresh.memory = blank.clone();
+                fresh.limb_cache = blank.clone();
                 fresh.find(&now, &x);
                 // In the middle of an arm no side is the nearest; what has just come in must be seen.
                 let touch = |c: &&Contact| (-3e-3..c.reach).contains(&(c.reach - c.depth(c.point(&x))));

@@ -29,6 +29,46 @@ impl Air<'_> {
     }
 }
 
+/// The resistance that the air about one vertex puts up in a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Drag {
+    /// `½ρcA|v·n| n nᵀ` of the triangles about it, N·s/m.
+    pub damping: DMat3,
+    /// Velocity of the air, m/s.
+    pub air: DVec3,
+    /// From which place, and in how long, the integrator measures velocity: `v = (x − base)/β`.
+    pub base: DVec3,
+    /// s.
+    pub beta: f64,
+}
+
+impl Drag {
+    /// Velocity relative to the air.
+    #[inline]
+    fn wind(&self, x: DVec3) -> DVec3 {
+        (x - self.base) / self.beta - self.air
+    }
+
+    /// Incremental potential in joules at `x`.
+    #[inline]
+    pub fn energy(&self, x: DVec3) -> f64 {
+        let wind = self.wind(x);
+        0.5 * self.beta * wind.dot(self.damping * wind)
+    }
+
+    /// Its gradient.
+    #[inline]
+    pub fn gradient(&self, x: DVec3) -> DVec3 {
+        self.damping * self.wind(x)
+    }
+
+    /// Its second derivative.
+    #[inline]
+    pub fn hessian(&self) -> DMat3 {
+        self.damping * (1.0 / self.beta)
+    }
+}
+
 /// Adds to each corner's `damping` (N·s/m) its third of the plate's `½ρcA|v·n| n nᵀ`; `v` is relative to the air.
 pub fn add_damping(
     corners: [u32; 3],
@@ -49,5 +89,27 @@ pub fn add_damping(
     let block = DMat3::from_cols(n * (k * n.x), n * (k * n.y), n * (k * n.z));
     for i in corners {
         damping[i as usize] += block;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::energy::slopes;
+
+    #[test]
+    fn drag_has_the_derivatives_of_its_energy() {
+        let x = [DVec3::ZERO, DVec3::new(0.1, 0.0, 0.02), DVec3::new(0.01, 0.0, 0.12)];
+        let v = [DVec3::new(0.3, -2.0, 0.1); 3];
+        let mut damping = [DMat3::ZERO; 3];
+        add_damping([0, 1, 2], &x, &v, 0.6, &mut damping);
+        let (air, base) = (DVec3::new(0.5, 0.2, 0.0), DVec3::splat(0.01));
+        let drag = Drag { damping: damping[0], air, base, beta: 1.0 / 240.0 };
+        let at = DVec3::new(0.0, -0.01, 0.0);
+        let found = slopes(|x| drag.energy(x), at);
+        assert!(found.length() > 1e-4, "it resists");
+        assert!(found.distance(drag.gradient(at)) < 1e-6 * found.length(), "{found}");
+        let slope = slopes(|x| drag.gradient(x).y, at);
+        assert!(slope.distance(drag.hessian().y_axis) < 1e-6 * slope.length(), "{slope}");
     }
 }

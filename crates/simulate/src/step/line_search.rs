@@ -2,7 +2,7 @@
 
 use super::Workspace;
 use crate::contact::constraint;
-use crate::energy::{bending, membrane};
+use crate::energy::{bending, gravity, inertia, membrane};
 use crate::scene::Scene;
 use crate::settings::Settings;
 
@@ -17,11 +17,10 @@ pub(super) fn potential(
     let x = &ws.x;
     let mut energy = 0.0;
     for i in 0..scene.len() {
-        let k = scene.mass[i] / (ws.beta[i] * ws.beta[i]);
-        let wind = (x[i] - ws.base[i]) / ws.beta[i] - ws.air[i];
-        energy += 0.5 * k * (x[i] - ws.predicted[i]).length_squared()
-            - scene.mass[i] * settings.gravity.dot(x[i])
-            + 0.5 * ws.beta[i] * wind.dot(ws.damping[i] * wind);
+        let k = inertia::stiffness(scene.mass[i], ws.beta[i]);
+        energy += inertia::energy(k, x[i], ws.predicted[i])
+            + gravity::energy(scene.mass[i], settings.gravity, x[i])
+            + ws.drag(i).energy(x[i]);
     }
     for (el, before) in scene.membrane.iter().zip(&ws.strain_before) {
         energy += membrane::energy(el, x, *before, rate);

@@ -21,8 +21,8 @@ pub use retry::Budget;
 use crate::contact::body::BodySurface;
 use crate::contact::cloth::ClothContact;
 use crate::contact::constraint::Contact;
-use crate::contact::surfaces::{Moment, SurfaceContacts};
-use crate::energy::air::Air;
+use crate::contact::surfaces::{StepContext, SurfaceContacts};
+use crate::energy::air::{Air, Drag};
 use crate::energy::{bending, membrane};
 use crate::report::StepReport;
 use crate::scene::Scene;
@@ -87,12 +87,19 @@ impl Workspace {
         }
     }
 
+    /// What the air does to a vertex in this step.
+    #[inline]
+    fn drag(&self, i: usize) -> Drag {
+        Drag { damping: self.damping[i], air: self.air[i], base: self.base[i], beta: self.beta[i] }
+    }
+
     /// Changes what contacts remember between the state, whose it is, and the searches, which need it; once more gives it
     /// back.
     fn lend(&mut self, state: &mut State) {
-        std::mem::swap(&mut self.surfaces.memory, &mut state.limbs);
+        std::mem::swap(&mut self.surfaces.limb_cache, &mut state.limb_cache);
         std::mem::swap(&mut self.cloth.tangles, &mut state.tangles);
         std::mem::swap(&mut self.cloth.broad, &mut state.broad);
+        std::mem::swap(&mut self.cloth.hard, &mut state.hard);
     }
 
     /// Counts crossings of the cloth with itself and notes them in the state.
@@ -116,7 +123,7 @@ pub struct Obstacles<'a> {
     pub air: Air<'a>,
 }
 
-/// Advances `state` by `h` seconds, or leaves it as it was but for its memory of contacts and its retry budget.
+/// Advances `state` by `h` seconds, or leaves it as it was but for its cache of contacts and its retry budget.
 pub fn substep(
     scene: &Scene,
     obstacles: &Obstacles<'_>,
@@ -131,7 +138,7 @@ pub fn substep(
     outcome
 }
 
-/// A substep while the workspace holds the state's memory of contacts.
+/// A substep while the workspace holds the state's cache of contacts.
 fn attempt(
     scene: &Scene,
     obstacles: &Obstacles<'_>,
@@ -146,24 +153,13 @@ fn attempt(
     predict::start_dissipation(scene, settings, h, state, ws);
     guess(scene, obstacles, h, state, ws);
 
-    let near = self_collision::near(scene);
-    if settings.self_contact {
-        ws.cloth.find(scene, &state.x, &ws.x, near);
-    }
-    let now = Moment { scene, obstacles, settings, state, h };
-    newton::minimise(&now, ws, &mut report)?;
+    let now = StepContext { scene, obstacles, settings, state, h };
+    self_collision::minimise_apart(&now, ws, &mut report)?;
 
     // What came to a body with the last move only.
     let found = ws.surfaces.find_strayed(&now, &ws.x);
     ws.contacts.extend_from_slice(&ws.surfaces.contacts[ws.surfaces.contacts.len() - found..]);
 
-    if settings.self_contact {
-        let kept = self_collision::keep_apart(scene, state, ws, near, h < retry::LAST_CHANCE_SECS);
-        if kept.as_ref().is_err_and(|f| f.cause == Cause::PressedIn) {
-            state.retry_budget.spend();
-        }
-        report.held_back = kept?;
-    }
     if state.retry_budget.allows() && h > retry::FOR_LOOKS_SECS {
         accept::spoiled(scene, settings, ws).inspect_err(|_| state.retry_budget.spend())?;
     }

@@ -4,9 +4,10 @@ use super::Workspace;
 use super::failure::{Cause, Failure};
 use super::line_search::{Descent, potential};
 use crate::contact::constraint;
-use crate::contact::surfaces::Moment;
+use crate::contact::surfaces::StepContext;
+use crate::energy::air::Drag;
 use crate::energy::membrane_lanes::{self, Four};
-use crate::energy::{bending, membrane};
+use crate::energy::{bending, gravity, inertia, membrane};
 use crate::report::StepReport;
 use crate::scene::Scene;
 use crate::settings::Settings;
@@ -15,8 +16,12 @@ use crate::state::State;
 use glam::{DVec3, Mat3A, Vec3A};
 
 /// Goes from the guess in `ws.x` to the minimum, with the contacts of the last iterate in `ws.contacts`.
-pub(super) fn minimise(now: &Moment<'_>, ws: &mut Workspace, report: &mut StepReport) -> Result<(), Failure> {
-    let Moment { scene, settings, state, h, .. } = *now;
+pub(super) fn minimise(
+    now: &StepContext<'_>,
+    ws: &mut Workspace,
+    report: &mut StepReport,
+) -> Result<(), Failure> {
+    let StepContext { scene, settings, state, h, .. } = *now;
     let rate = scene.fabric.damping_secs / h;
     ws.bent_from.set(&scene.bending, &scene.rest_angles, &state.angles, rate, &mut ws.moments);
     // What is left undone comes back as speed: cloth that moves little is solved the more tightly, or it never rests.
@@ -95,8 +100,8 @@ pub(super) fn minimise(now: &Moment<'_>, ws: &mut Workspace, report: &mut StepRe
 }
 
 /// Contacts at the current iterate: with bodies and rigid things, and of the cloth with itself.
-fn find_contacts(now: &Moment<'_>, ws: &mut Workspace, iteration: usize) {
-    let Moment { scene, settings, state, .. } = *now;
+fn find_contacts(now: &StepContext<'_>, ws: &mut Workspace, iteration: usize) {
+    let StepContext { scene, settings, state, .. } = *now;
     if iteration == 0 {
         ws.surfaces.find(now, &ws.x);
     } else {
@@ -130,15 +135,17 @@ fn linearise(
     system.bending_scale = (1.0 + rate) as f32;
     system.inertia = 0.0;
     for i in 0..scene.len() {
-        let k = scene.mass[i] / (ws.beta[i] * ws.beta[i]);
-        let d = ws.x[i] - ws.predicted[i];
-        let wind = (ws.x[i] - ws.base[i]) / ws.beta[i] - ws.air[i];
-        let drag = ws.damping[i] * wind;
-        energy += 0.5 * k * d.length_squared() - scene.mass[i] * settings.gravity.dot(ws.x[i])
-            + 0.5 * ws.beta[i] * wind.dot(drag);
-        ws.gradient[i] = d * k - settings.gravity * scene.mass[i] + drag;
+        let (mass, x) = (scene.mass[i], ws.x[i]);
+        let k = inertia::stiffness(mass, ws.beta[i]);
+        let drag = Drag { damping: ws.damping[i], air: ws.air[i], base: ws.base[i], beta: ws.beta[i] };
+        energy += inertia::energy(k, x, ws.predicted[i])
+            + gravity::energy(mass, settings.gravity, x)
+            + drag.energy(x);
+        ws.gradient[i] = inertia::gradient(k, x, ws.predicted[i])
+            + gravity::gradient(mass, settings.gravity)
+            + drag.gradient(x);
         system.inertia += 3.0 * k as f32;
-        let air: Mat3A = (ws.damping[i] * (1.0 / ws.beta[i])).as_mat3().into();
+        let air: Mat3A = drag.hessian().as_mat3().into();
         system.diagonal[i] = Mat3A::from_diagonal(Vec3A::splat(k as f32).into()) + air;
     }
     system.clear();

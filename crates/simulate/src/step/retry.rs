@@ -1,11 +1,12 @@
 //! When a step is taken again in halves: every limit that decides it, in one place.
 //!
 //! **What is guaranteed.** No step is taken that holds a number which is not finite, whose last Newton move was longer than
-//! `Settings::retry_m`, or in which cloth passes through cloth: it is halved until it does not. Below [`LAST_CHANCE_SECS`]
-//! cloth goes only as far towards the solved step as it can without passing through itself, and no farther than all of it
-//! goes together, so that it stays on its wearer; what is left of the way comes with the next steps. A step that is
-//! safe but ugly (overstretched, or pressed into a body) is halved too, as long as its [`Budget`] lasts: cloth that
-//! cannot look better, a sleeve in an armpit, then costs a few steps a second and not many times as much.
+//! `Settings::retry_m`, or in which cloth passes through cloth. Where it would, contacts are made harder and the solve goes
+//! on; when [`HARDENINGS`] rounds of that do not do, the step is halved. Below [`LAST_CHANCE_SECS`] cloth goes only as far
+//! towards the solved step as it can without passing through itself, and no farther than all of it goes together, so that it
+//! stays on its wearer; what is left of the way comes with the next steps. A step that is safe but ugly (overstretched, or
+//! pressed into a body) is halved too, as long as its [`Budget`] lasts: cloth that cannot look better, a sleeve in an
+//! armpit, then costs a few steps a second and not many times as much.
 
 /// How often steps may still be halved for how they look.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,12 +48,13 @@ pub(super) const LAST_CHANCE_SECS: f64 = 1.0 / 1200.0;
 pub(super) const BEARS: f64 = 2.8;
 /// Depth in a body that a solved step may leave at a vertex, m: under the millimetre from which on it counts as inside.
 pub(super) const INSIDE_M: f64 = 8e-4;
-/// Cloth that is held back from cloth may be pushed this deep into a body, m, or by this much deeper than the solve left it:
-/// less is what tolerances leave.
-pub(super) const PRESSED_IN_M: f64 = 5e-4;
-pub(super) const DEEPER_M: f64 = 2e-4;
-/// Pairs this near are looked for while cloth is held back from cloth, m: holding one pair back moves it towards others.
-pub(super) const HELD_WITHIN_M: f64 = 2e-3;
+/// How often a step is solved with ever harder contacts between cloth and cloth before it is halved.
+pub(super) const HARDENINGS: usize = 5;
+/// By how much a contact that let cloth through is made harder each time: as much as Newton's iteration takes at once.
+pub(super) const HARDER: f32 = 8.0;
+/// Share of its hardness that a contact keeps from step to step: what is pinched stays pinched for a while, and solving
+/// twice in each step is dear.
+pub(super) const HARD_FOR: f32 = 0.5;
 
 #[cfg(test)]
 mod tests {

@@ -2,8 +2,10 @@
 
 use super::Workspace;
 use super::failure::{Cause, Failure};
-use super::retry::{DEEPER_M, HELD_WITHIN_M, PRESSED_IN_M};
-use crate::contact::constraint;
+use super::newton;
+use super::retry::{HARD_FOR, HARDENINGS, HARDER, LAST_CHANCE_SECS};
+use crate::contact::surfaces::StepContext;
+use crate::report::StepReport;
 use crate::scene::Scene;
 use crate::state::State;
 
@@ -13,97 +15,128 @@ pub(super) fn near(scene: &Scene) -> f64 {
     3.0 * scene.fabric.thickness + 1e-3
 }
 
-/// Continuous check of cloth against cloth from the start of the step to its end.
+/// Minimises, checks cloth against cloth continuously from the start of the step to its end, and where it would pass through
+/// itself minimises on with harder contacts there. So what keeps cloth apart is part of the solve, and what it does to
+/// strain is too.
 ///
-/// At its `last` chance a step goes only as far as its vertices can, pinned or not: what is left of the way comes with the
+/// At its last chance a step goes only as far as its vertices can, pinned or not: what is left of the way comes with the
 /// next step. It may be nothing but the motion of all, but it never leaves a crossing.
-pub(super) fn keep_apart(
-    scene: &Scene,
-    state: &State,
+pub(super) fn minimise_apart(
+    now: &StepContext<'_>,
     ws: &mut Workspace,
-    found_within: f64,
-    last: bool,
-) -> Result<u32, Failure> {
-    // Candidates were found for the guess; where the step ended farther from it than they allow for, anew.
-    let strayed = (0..scene.len()).map(|i| ws.x[i].distance_squared(ws.guess[i])).fold(0.0, f64::max).sqrt();
-    if strayed > 0.5 * found_within {
-        ws.cloth.find(scene, &state.x, &ws.x, HELD_WITHIN_M);
+    report: &mut StepReport,
+) -> Result<(), Failure> {
+    let StepContext { scene, settings, state, h, .. } = *now;
+    if !settings.self_contact {
+        return newton::minimise(now, ws, report);
     }
-    ws.x_try.copy_from_slice(&ws.x);
-    let mut held = 0;
-    // Holding a pair back moves it, which may bring it to pairs that were not looked at: look again until quiet.
-    for _ in 0..8 {
-        let (more, clean) = ws.cloth.hold_back(scene, &state.x, &mut ws.x);
-        held += more;
-        if !clean {
-            break;
+    let near = near(scene);
+    ws.cloth.find(scene, &state.x, &ws.x, near);
+    for _ in 0..HARDENINGS {
+        newton::minimise(now, ws, report)?;
+        if stay_apart(scene, state, ws, near) {
+            ws.cloth.remember_hard(HARD_FOR);
+            return Ok(());
         }
-        if more == 0 {
-            if held > 0 && !last && state.retry_budget.allows() && pressed_in(ws) {
-                return Err(Failure { cause: Cause::PressedIn, vertex: 0 });
-            }
-            return Ok(held);
-        }
-        ws.cloth.find(scene, &state.x, &ws.x, HELD_WITHIN_M);
+        report.hardened += 1;
     }
-    if !last {
+    if h >= LAST_CHANCE_SECS {
         return Err(Failure { cause: Cause::PassesThrough, vertex: 0 });
     }
-    // Towards where the solve wanted to be, before anything was held back.
-    ws.cloth.find(scene, &state.x, &ws.x_try, 0.0);
-    ws.x.copy_from_slice(&ws.x_try);
+    ws.cloth.find(scene, &state.x, &ws.x, 0.0);
     ws.cloth.give_way(&state.x, &mut ws.x);
-    Ok(scene.len() as u32)
+    report.held_back = scene.len() as u32;
+    Ok(())
 }
 
-/// Whether holding cloth back from cloth, from `x_try` to `x`, pushed any of it deeper into a body than it may be.
-fn pressed_in(ws: &Workspace) -> bool {
-    ws.contacts.iter().filter(|c| c.sample != constraint::NO_SAMPLE).any(|c| {
-        let depth = c.depth(c.point(&ws.x)) - c.reach;
-        depth > PRESSED_IN_M && depth > DEEPER_M + c.depth(c.point(&ws.x_try)) - c.reach
-    })
+/// Whether cloth does not pass through itself from the start of the step to where it is now. Where it does, contacts are made
+/// harder.
+fn stay_apart(scene: &Scene, state: &State, ws: &mut Workspace, near: f64) -> bool {
+    // Candidates were found for the guess; where the step ended farther from it than they allow for, anew.
+    let strayed = (0..scene.len()).map(|i| ws.x[i].distance_squared(ws.guess[i])).fold(0.0, f64::max).sqrt();
+    if strayed > 0.5 * near {
+        ws.cloth.find(scene, &state.x, &ws.x, near);
+        ws.guess.copy_from_slice(&ws.x);
+    }
+    ws.cloth.harden(&state.x, &ws.x, HARDER) == 0
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::energy::air::Air;
     use crate::settings::Settings;
-    use glam::DVec3;
+    use crate::step::{Obstacles, substep};
+    use glam::{DVec3, Vec3};
     use toile_lab::check;
     use toile_lab::cloths::{Pattern, lay, plain, rectangle};
 
-    /// Two layers a millimetre apart whose pins press them through each other, so that nothing can hold them apart.
-    fn pressed(last: bool) -> (Scene, State, Workspace, Result<u32, Failure>) {
-        let settings = Settings::default();
+    /// Two layers a millimetre apart, the upper one tilted and shifted so that they do not lie in each other.
+    fn layers(settings: &Settings) -> (Scene, State, usize) {
         let (mesh, rest) = rectangle(0.1, 0.1, 3, 3, Pattern::Alternating);
         let n = mesh.positions.len();
         let mut both = mesh.clone();
-        both.positions.extend(mesh.positions.iter().map(|p| *p + glam::Vec3::new(4e-3, 1e-3, 3e-3)));
+        let above = |p: &Vec3| *p + Vec3::new(4e-3, 1e-3, 3e-3);
+        both.positions.extend(mesh.positions.iter().map(above));
         both.triangles.extend(mesh.triangles.iter().map(|t| t.map(|i| i + n as u32)));
         let rest: Vec<_> = rest.iter().chain(&rest).copied().collect();
-        let mut scene = Scene::new(&both, &rest, &plain(), &settings).unwrap();
-        scene.pinned.fill(true);
-        let state = State::at_rest(lay(&both, 0.0), scene.samples.len(), scene.hinges.len());
-        let mut ws = Workspace::new(&scene, &state.x);
-        let way = |i: usize| DVec3::new(0.0, if i < n { 2e-3 } else { -2e-3 }, 0.0);
-        ws.x = state.x.iter().enumerate().map(|(i, p)| *p + way(i)).collect();
-        // Tilted, so that triangles cross instead of lying in each other.
-        (0..n).for_each(|i| ws.x[i].y += 0.1 * ws.x[i].x);
-        ws.guess.copy_from_slice(&ws.x);
-        ws.cloth.find(&scene, &state.x, &ws.x, 8e-3);
-        let outcome = keep_apart(&scene, &state, &mut ws, 8e-3, last);
-        (scene, state, ws, outcome)
+        let scene = Scene::new(&both, &rest, &plain(), settings).unwrap();
+        let mut x = lay(&both, 0.0);
+        x[n..].iter_mut().for_each(|p| p.y += 0.01 * p.x.abs());
+        let state = State::at_rest(x, scene.samples.len(), scene.hinges.len());
+        (scene, state, n)
+    }
+
+    fn take(
+        scene: &Scene,
+        settings: &Settings,
+        pins: &[(u32, DVec3)],
+        h: f64,
+        state: &mut State,
+    ) -> Result<StepReport, Failure> {
+        let mut ws = Workspace::new(scene, &state.x);
+        let air = Air { wind: DVec3::ZERO, wearer: DVec3::ZERO, carried: &[] };
+        let obstacles = Obstacles { body: None, pins, shares: (0.0, 1.0), air };
+        substep(scene, &obstacles, settings, h, state, &mut ws)
+    }
+
+    #[test]
+    fn layers_thrown_at_each_other_are_kept_apart_by_the_solve() {
+        // So soft that the usual contact stops nothing.
+        let settings =
+            Settings::default().with(|s| (s.gravity, s.self_contact_stiffness) = (DVec3::ZERO, 500.0));
+        let (scene, mut state, n) = layers(&settings);
+        let across = DVec3::Y;
+        state.v[..n].fill(across * 4.0);
+        let mut solved_again = 0;
+        for _ in 0..4 {
+            let report = take(&scene, &settings, &[], 1.0 / 240.0, &mut state).unwrap();
+            assert_eq!(report.held_back, 0);
+            solved_again += report.hardened;
+        }
+        assert!(solved_again > 0, "nothing to prevent");
+        assert_eq!(check::crossings(&scene.triangles, &scene.edges, &state.x), 0);
+        assert!(across.dot(state.x[n] - state.x[0]) > 0.0, "they changed sides");
+        assert!(scene.max_stretch(&state.x) < 0.02, "{}", scene.max_stretch(&state.x));
     }
 
     #[test]
     fn a_step_that_cannot_hold_layers_apart_is_cut_and_at_its_last_chance_goes_as_far_as_it_can() {
-        let (_, _, _, outcome) = pressed(false);
-        assert_eq!(outcome.unwrap_err().cause, Cause::PassesThrough);
-        let (scene, state, ws, outcome) = pressed(true);
-        assert!(outcome.is_ok());
-        assert!(check::crossings(&scene.triangles, &scene.edges, &ws.x_try) > 0, "nothing to prevent");
-        assert_eq!(check::crossings(&scene.triangles, &scene.edges, &ws.x), 0);
-        let moved = ws.x.iter().zip(&state.x).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max);
+        let settings = Settings::default();
+        let (mut scene, mut state, n) = layers(&settings);
+        scene.pinned.fill(true);
+        let across = DVec3::Y;
+        let wanted = |i: usize| state.x[i] + across * if i < n { 4e-3 } else { -4e-3 };
+        let pins: Vec<_> = (0..scene.len()).map(|i| (i as u32, wanted(i))).collect();
+        let to: Vec<_> = pins.iter().map(|(_, p)| *p).collect();
+        assert!(across.dot(to[n] - to[0]) < 0.0, "nothing to prevent");
+        let before = state.x.clone();
+        let failure = take(&scene, &settings, &pins, 1.0 / 240.0, &mut state).unwrap_err();
+        assert_eq!((failure.cause, &state.x), (Cause::PassesThrough, &before));
+        let report = take(&scene, &settings, &pins, 0.9 * LAST_CHANCE_SECS, &mut state).unwrap();
+        assert!(report.held_back > 0);
+        assert!((0..n).all(|i| across.dot(state.x[n + i] - state.x[i]) > 0.0));
+        let moved = state.x.iter().zip(&before).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max);
         assert!(moved > 1e-5, "it may go {moved} m");
     }
 }

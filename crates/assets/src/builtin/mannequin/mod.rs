@@ -1,7 +1,7 @@
 //! A tailor's dummy made from measures: a signed field blended from sweeps and ellipsoids, its surface
 //! evened out to well-shaped triangles, and smooth weights to the joints.
 
-mod figure;
+mod body_field;
 pub mod measure;
 mod remesh;
 mod shape;
@@ -10,7 +10,7 @@ mod weights;
 
 use super::proportions::Proportions;
 use crate::{Body, Mesh, Result, Skin};
-use figure::Figure;
+use body_field::BodyField;
 use glam::Vec3;
 
 /// Grid of the first extraction, in metres: fine enough for the gap between the thighs.
@@ -26,7 +26,7 @@ const ROUNDS: usize = 9;
 pub fn mannequin(name: &str, p: &Proportions) -> Result<Body> {
     p.check()?;
     let joints = p.joints();
-    let figure = Figure::fitted(p, &joints);
+    let figure = BodyField::fitted(p, &joints);
     let field = |q: Vec3| figure.distance(q);
     let (points, triangles) = surface::half_surface(field, Vec3::new(0.0, p.waist_height, 0.0), CELL);
     let mut half = remesh::HalfMesh::new(points, triangles);

@@ -51,25 +51,10 @@ pub fn half_surface(field: impl Fn(Vec3) -> f32, seed: Vec3, cell: f32) -> (Vec<
             })
         };
         for tet in TETRAHEDRA {
-            let mut inside = tet.iter().copied().filter(|&k| f[k] <= 0.0).collect::<Vec<_>>();
-            let mut outside = tet.iter().copied().filter(|&k| f[k] > 0.0).collect::<Vec<_>>();
-            let faces: Vec<[u32; 3]> = match (inside.len(), outside.len()) {
-                (1, 3) | (3, 1) => {
-                    let (one, three) = if inside.len() == 1 {
-                        (inside[0], outside.split_off(0))
-                    } else {
-                        (outside[0], inside.split_off(0))
-                    };
-                    vec![[vertex(one, three[0]), vertex(one, three[1]), vertex(one, three[2])]]
-                }
-                (2, 2) => {
-                    let [a, b] = [inside[0], inside[1]];
-                    let [c, d] = [outside[0], outside[1]];
-                    let q = [vertex(a, c), vertex(a, d), vertex(b, d), vertex(b, c)];
-                    vec![[q[0], q[1], q[2]], [q[0], q[2], q[3]]]
-                }
-                _ => continue,
-            };
+            let faces = faces(&tet, &f, &mut vertex);
+            if faces.is_empty() {
+                continue;
+            }
             // Outwards is from the mean of the inner corners to the mean of the outer ones.
             let mean = |want: bool| {
                 let set: Vec<Vec3> =
@@ -94,4 +79,19 @@ pub fn half_surface(field: impl Fn(Vec3) -> f32, seed: Vec3, cell: f32) -> (Vec<
         })
         .collect();
     (points, triangles)
+}
+
+/// The faces, either way round, in which the zero set cuts a tetrahedron; `vertex` is the one on the edge between two corners.
+fn faces(tet: &[usize; 4], f: &[f32; 8], mut vertex: impl FnMut(usize, usize) -> u32) -> Vec<[u32; 3]> {
+    let (inside, outside): (Vec<usize>, Vec<usize>) = tet.iter().partition(|&&k| f[k] <= 0.0);
+    match (&inside[..], &outside[..]) {
+        (&[one], three) | (three, &[one]) => {
+            vec![[vertex(one, three[0]), vertex(one, three[1]), vertex(one, three[2])]]
+        }
+        (&[a, b], &[c, d]) => {
+            let q = [vertex(a, c), vertex(a, d), vertex(b, d), vertex(b, c)];
+            vec![[q[0], q[1], q[2]], [q[0], q[2], q[3]]]
+        }
+        _ => Vec::new(),
+    }
 }

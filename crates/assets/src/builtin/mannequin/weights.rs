@@ -7,7 +7,7 @@
 //! four largest weights stay.
 
 use super::super::proportions::Joints;
-use super::figure::Figure;
+use super::body_field::BodyField;
 use crate::{Mesh, Skeleton};
 use glam::Vec3;
 
@@ -58,7 +58,7 @@ impl Chains {
 pub fn rows(
     mesh: &Mesh,
     mirror: &[u32],
-    figure: &Figure,
+    figure: &BodyField,
     joints: &Joints,
     skeleton: &Skeleton,
 ) -> Vec<Vec<(u16, f32)>> {
@@ -126,7 +126,7 @@ fn strongest(row: &[f32], across: &[usize]) -> Vec<(u16, f32)> {
 }
 
 /// Shares of all joints in the place `p`; they sum to one.
-fn shares(p: Vec3, figure: &Figure, joints: &Joints, chains: &Chains, count: usize) -> Vec<f32> {
+fn shares(p: Vec3, figure: &BodyField, joints: &Joints, chains: &Chains, count: usize) -> Vec<f32> {
     let side = usize::from(p.x < 0.0);
     let q = Vec3::new(p.x.abs(), p.y, p.z);
     let parts = figure.parts(q);

@@ -55,9 +55,9 @@ pub(super) fn wander(seed: u32, hz: f64) -> impl Fn(f64) -> f64 {
     }
 }
 
-/// Of a held leg, in radians.
+/// A leg that is held in the air: its angles, in radians.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Hold {
+pub(super) struct LegAngles {
     pub flex: f64,
     pub out: f64,
     pub turn: f64,
@@ -113,7 +113,7 @@ impl Plan {
 
     /// Holds a leg from the hip between two times, taking `rise` seconds there and back; it leaves its place and comes
     /// back to where the root then is.
-    pub fn hold_leg(&mut self, figure: &Figure, k: usize, [from, to]: [f64; 2], rise: f64, hold: Hold) {
+    pub fn hold_leg(&mut self, figure: &Figure, k: usize, [from, to]: [f64; 2], rise: f64, hold: LegAngles) {
         self.step(figure, k, [from, to], DVec3::ZERO, 0.05);
         // The foot is clear of the ground before it is turned.
         let share = held(from + 0.02, to - 0.02, rise, 1.0);
@@ -130,7 +130,7 @@ impl Plan {
     }
 
     /// Holds the legs in every swing, the more the nearer to its middle.
-    pub fn hold_swings(&mut self, hold: Hold, share: f64) {
+    pub fn hold_swings(&mut self, hold: LegAngles, share: f64) {
         for k in 0..2 {
             let swings: Vec<[f64; 2]> = self.stances[k].windows(2).map(|w| [w[0].off, w[1].strike]).collect();
             let amid = |t: f64| {

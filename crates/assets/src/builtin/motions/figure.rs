@@ -301,13 +301,23 @@ impl<'a> Figure<'a> {
         (place, pelvis): (DVec3, DQuat),
         feet: &[Foot; 2],
     ) -> Pose {
-        let travel = &plan.travel;
-        let (phase, heading) = (travel.phase[i], travel.heading[i]);
         let mut pose = self.skeleton.rest_pose();
-        let mut set = |joint: usize, rotation: DQuat| {
-            pose.locals[joint].rotation = rotation.normalize().as_quat();
-        };
+        self.pose_legs(&mut pose, plan, i, (place, pelvis), feet);
+        self.pose_trunk(&mut pose, plan, i, s, turning, pelvis);
+        self.pose_arms(&mut pose, plan, i, s);
+        let translation = place.as_vec3();
+        pose.locals[self.root] = Transform { rotation: pelvis.normalize().as_quat(), translation };
+        pose
+    }
 
+    fn pose_legs(
+        &self,
+        pose: &mut Pose,
+        plan: &Plan,
+        i: usize,
+        (place, pelvis): (DVec3, DQuat),
+        feet: &[Foot; 2],
+    ) {
         for ((leg, foot), held) in self.legs.iter().zip(feet).zip(&plan.extra.legs) {
             let hip = place + pelvis * leg.hip;
             let (_, pelvis_yaw) = twist_about_y(pelvis);
@@ -324,12 +334,17 @@ impl<'a> Figure<'a> {
                 p.toes = p.toes.slerp(told[2], share);
             }
             let [h, k, a, b] = leg.joints;
-            set(h, pelvis.inverse() * p.thigh);
-            set(k, p.thigh.inverse() * p.shank);
-            set(a, p.shank.inverse() * p.foot);
-            set(b, p.foot.inverse() * p.toes);
+            turn(pose, h, pelvis.inverse() * p.thigh);
+            turn(pose, k, p.thigh.inverse() * p.shank);
+            turn(pose, a, p.shank.inverse() * p.foot);
+            turn(pose, b, p.foot.inverse() * p.toes);
         }
+    }
 
+    /// Spine, neck and head.
+    fn pose_trunk(&self, pose: &mut Pose, plan: &Plan, i: usize, s: &Style, turning: f64, pelvis: DQuat) {
+        let travel = &plan.travel;
+        let (phase, heading) = (travel.phase[i], travel.heading[i]);
         let facing = DQuat::from_rotation_y(heading);
         let roll = -0.6 * (travel.speed[i] * turning / 9.81).atan();
         let twist = plan.extra.twist[i];
@@ -340,7 +355,7 @@ impl<'a> Figure<'a> {
         let mut below = pelvis;
         for (joint, share) in self.spine.into_iter().zip([0.3, 0.65, 1.0]) {
             let here = pelvis.slerp(chest, share);
-            set(joint, below.inverse() * here);
+            turn(pose, joint, below.inverse() * here);
             below = here;
         }
         let ahead = travel.sample(&travel.heading, travel.time(i) + 0.25);
@@ -350,19 +365,22 @@ impl<'a> Figure<'a> {
             * DQuat::from_rotation_x(0.3 * (s.lean + plan.extra.bend[i]));
         for (joint, share) in self.neck.into_iter().zip([0.35, 0.7, 1.0]) {
             let here = chest.slerp(head, share);
-            set(joint, below.inverse() * here);
+            turn(pose, joint, below.inverse() * here);
             below = here;
         }
+    }
 
+    fn pose_arms(&self, pose: &mut Pose, plan: &Plan, i: usize, s: &Style) {
         for (k, [shoulder, elbow, wrist]) in self.arms.into_iter().enumerate() {
             let side = self.legs[k].side;
-            let swing = wave(phase) * -side;
+            let swing = wave(plan.travel.phase[i]) * -side;
             let extra = &plan.extra;
             let flex = s.arm_mean + s.arm_swing * swing + extra.arms_forward[i] + extra.arm_forward[k][i];
             let out = 11f64.to_radians() + extra.arms_out[i] + extra.arm_out[k][i];
             let upper = self.skeleton.joints[elbow].rest.translation.as_dvec3().normalize();
             let hang = upper.y.atan2(upper.x * side) + std::f64::consts::FRAC_PI_2;
-            set(
+            turn(
+                pose,
                 shoulder,
                 DQuat::from_rotation_x(-flex)
                     * DQuat::from_rotation_z(side * (out - hang))
@@ -374,17 +392,19 @@ impl<'a> Figure<'a> {
             // upper arm turns.
             let hinge =
                 DQuat::from_axis_angle(upper, 0.75 * side * extra.arm_turn[k][i]) * upper.cross(DVec3::Z);
-            set(
+            turn(
+                pose,
                 elbow,
                 DQuat::from_axis_angle(hinge.normalize(), bend)
                     * DQuat::from_axis_angle(fore, -side * extra.forearm_turn[k][i]),
             );
         }
-
-        let translation = place.as_vec3();
-        pose.locals[self.root] = Transform { rotation: pelvis.normalize().as_quat(), translation };
-        pose
     }
+}
+
+/// Turns a joint against its parent.
+fn turn(pose: &mut Pose, joint: usize, rotation: DQuat) {
+    pose.locals[joint].rotation = rotation.normalize().as_quat();
 }
 
 impl HeldLeg {

@@ -3,7 +3,7 @@
 use super::form::Form;
 use super::panel::Outline;
 use super::place::{length, walk};
-use super::sew::{Hold, Pattern};
+use super::sew::{Pattern, PinnedEdges};
 use crate::{Garment, PinTarget, Result};
 use glam::{DVec2, DVec3};
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -60,6 +60,6 @@ pub fn cape(form: &Form, vertices: usize) -> Result<Garment> {
         DVec3::new(flat.x, neck_y - slant * down, flat.y)
     });
     let edges = vec![("left", "neck"), ("right", "neck")];
-    let hold = Hold { name: "neckline", edges, target: PinTarget::Body };
-    cut.sew(&pattern, "cape", &positions, &[hold])
+    let pin = PinnedEdges { name: "neckline", edges, target: PinTarget::Body };
+    cut.sew(&pattern, "cape", &positions, &[pin])
 }

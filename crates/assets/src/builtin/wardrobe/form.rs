@@ -3,7 +3,7 @@
 //! Arms are told from the trunk by skin weights, except for what lies inside the shoulder joint; the head only
 //! where it is so large or so low that it would hide the shoulders.
 
-use super::limb::Limb;
+use super::limb::StraightLimb;
 use super::shell::{AROUND, STEP, Shell};
 use super::stand::Stand;
 use crate::{Result, Role};
@@ -40,22 +40,22 @@ pub struct Form {
     /// Half the breadth of the neck.
     pub neck_half: f64,
     /// The left arm, as wide as the wider of the two.
-    pub arm: Limb,
+    pub arm: StraightLimb,
     /// The left leg, likewise.
-    pub leg: Limb,
+    pub leg: StraightLimb,
     /// Where the legs part.
     pub crotch_y: f64,
     /// Height of the ankles.
     pub ankle_y: f64,
     /// Which cut suits it.
-    pub figure: Figure,
+    pub build: Build,
     /// How far the inner sides of the legs are from the middle, for slices from the floor up.
     apart: Vec<f64>,
 }
 
 /// Whose cut a garment follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Figure {
+pub enum Build {
     /// Hips clearly wider than the waist.
     Female,
     /// A straight trunk.
@@ -129,14 +129,13 @@ impl Form {
         // On top of an arm that is held out; beside one that hangs.
         let steep = (joint - wrist).normalize_or(DVec3::Y).y > HANGING;
         let outer = if steep { DVec3::new(1.0, 1.0, 0.0) } else { DVec3::Y };
-        let arm = Limb::new([joint, elbow, wrist], outer, &arms);
+        let arm = StraightLimb::new([joint, elbow, wrist], outer, &arms);
         let ankle = stand.mean(Role::LeftFoot, Role::RightFoot)?;
-        let leg = Limb::new([hip, knee, ankle], DVec3::X, &parts.leg_triangles(stand)?);
+        let leg = StraightLimb::new([hip, knee, ankle], DVec3::X, &parts.leg_triangles(stand)?);
         let apart = apart(stand, &parts, shoulder.y);
         let crotch_y = crotch(&apart, knee.y, waist_y);
         let girth = |y: f64| trunk.girth(y);
-        let figure =
-            if girth(hip_y) > HIPS_OVER_WAIST * girth(waist_y) { Figure::Female } else { Figure::Male };
+        let build = if girth(hip_y) > HIPS_OVER_WAIST * girth(waist_y) { Build::Female } else { Build::Male };
         let (knee_y, ankle_y) = (knee.y, ankle.y);
         Ok(Self {
             trunk,
@@ -151,7 +150,7 @@ impl Form {
             leg,
             crotch_y,
             ankle_y,
-            figure,
+            build,
             apart,
         })
     }

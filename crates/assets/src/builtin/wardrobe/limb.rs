@@ -7,7 +7,7 @@ use glam::{DMat3, DVec3};
 /// The wearer's left arm or leg. In its frame +Y points up the limb to its first joint at the origin,
 /// +Z to its outer side, so that a sleeve's middle lies along +Z.
 #[derive(Clone, Debug)]
-pub struct Limb {
+pub struct StraightLimb {
     /// The taut surface in the limb's frame.
     pub shell: Shell,
     /// Length from the first joint to the last.
@@ -18,7 +18,7 @@ pub struct Limb {
     middle: DVec3,
 }
 
-impl Limb {
+impl StraightLimb {
     /// Builds the frame from three joints and the shell from the triangles around them. `outer` is the side that
     /// looks away from the body.
     pub fn new([first, middle, last]: [DVec3; 3], outer: DVec3, triangles: &[[DVec3; 3]]) -> Self {

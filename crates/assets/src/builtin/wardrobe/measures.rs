@@ -31,6 +31,18 @@ impl Measures {
     }
 }
 
+impl Measures {
+    /// As measured on the stand, where every wearer is an adult.
+    pub(super) fn on_stand(&self) -> Self {
+        Self {
+            scale: 1.0,
+            heights: self.heights.map(|h| h / self.scale),
+            girths: self.girths.map(|g| g / self.scale),
+            halves: self.halves.map(|h| h / self.scale),
+        }
+    }
+}
+
 impl fmt::Display for Measures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cm =
@@ -38,11 +50,11 @@ impl fmt::Display for Measures {
         write!(
             f,
             "shoulder, armpit, bust, waist, hip and knee at {} cm; bust, waist and hips {} cm around; half neck and \
-             shoulder {} cm; {:.2} of an adult",
+             shoulder {} cm",
             cm(&self.heights),
             cm(&self.girths),
-            cm(&self.halves),
-            self.scale
-        )
+            cm(&self.halves)
+        )?;
+        if self.scale == 1.0 { Ok(()) } else { write!(f, "; {:.2} of an adult", self.scale) }
     }
 }

@@ -27,7 +27,7 @@ mod untangle;
 
 use super::{Entry, unknown};
 use crate::{Body, Error, Garment, Result};
-use form::{Figure, Form};
+use form::{Build, Form};
 pub use measures::Measures;
 use stand::Stand;
 
@@ -66,11 +66,11 @@ pub fn garment(name: &str, body: &Body) -> Result<Garment> {
     let Some(&(_, usual, _, make)) = WARDROBE.iter().find(|g| g.0 == kind) else {
         return Err(unknown("garment", name));
     };
-    let (mut vertices, mut figure) = (usual, None);
+    let (mut vertices, mut build) = (usual, None);
     for part in parts {
         match part {
-            "female" => figure = Some(Figure::Female),
-            "male" => figure = Some(Figure::Male),
+            "female" => build = Some(Build::Female),
+            "male" => build = Some(Build::Male),
             count => {
                 vertices = count.parse().ok().filter(|n| VERTICES.contains(n)).ok_or_else(|| {
                     Error::Invalid(format!(
@@ -84,12 +84,12 @@ pub fn garment(name: &str, body: &Body) -> Result<Garment> {
     }
     let stand = Stand::of(body)?;
     let mut form = Form::of(&stand)?;
-    form.figure = figure.unwrap_or(form.figure);
+    form.build = build.unwrap_or(form.build);
     let mut garment = make(&form, vertices).map_err(|e| match e {
         Error::Invalid(what) => stand.refused(&format!(
             "{kind}: {what} (measured: {}; a part that is measured wrong has other joints or weights than its name \
              says, see `toile inspect`)",
-            Measures::of(&stand, &form)
+            Measures::of(&stand, &form).on_stand()
         )),
         other => other,
     })?;

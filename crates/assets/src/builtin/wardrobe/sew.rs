@@ -27,7 +27,7 @@ pub struct Pattern {
 }
 
 /// Edges that do not move freely, by panel and edge name.
-pub struct Hold {
+pub struct PinnedEdges {
     /// `waist`.
     pub name: &'static str,
     /// Panel and edge names.
@@ -247,7 +247,13 @@ impl Cut {
     }
 
     /// The finished garment, with the simulation vertices at `positions`.
-    pub fn sew(&self, pattern: &Pattern, name: &str, positions: &[DVec3], holds: &[Hold]) -> Result<Garment> {
+    pub fn sew(
+        &self,
+        pattern: &Pattern,
+        name: &str,
+        positions: &[DVec3],
+        pinned: &[PinnedEdges],
+    ) -> Result<Garment> {
         let positions: Vec<Vec3> = positions.iter().map(|p| p.as_vec3()).collect();
         let mut render = Mesh::default();
         let mut sim_from_render = Vec::new();
@@ -274,9 +280,9 @@ impl Cut {
             })
             .collect();
         let mut pins = Vec::new();
-        for hold in holds {
+        for pin in pinned {
             let mut vertices = Vec::new();
-            for &(panel, edge) in &hold.edges {
+            for &(panel, edge) in &pin.edges {
                 let found = pattern.panels.iter().position(|p| p.name == panel);
                 let found = found.and_then(|p| pattern.panels[p].edge(edge).map(|e| (p, e)));
                 let (p, e) =
@@ -285,7 +291,7 @@ impl Cut {
             }
             vertices.sort_unstable();
             vertices.dedup();
-            pins.push(Pin { name: hold.name.into(), vertices, target: hold.target.clone() });
+            pins.push(Pin { name: pin.name.into(), vertices, target: pin.target.clone() });
         }
         Ok(Garment {
             name: name.into(),

@@ -4,6 +4,7 @@
 
 use glam::{DVec2, DVec3};
 use std::f64::consts::TAU;
+use std::sync::LazyLock;
 
 /// Directions around the trunk: 0 is the front, a quarter the wearer's left, half the back.
 pub const AROUND: usize = 96;
@@ -196,10 +197,15 @@ pub fn smoothstep(a: f64, b: f64, x: f64) -> f64 {
     t * t * (3.0 - 2.0 * t)
 }
 
-/// Direction `i` as `(x, z)`.
+/// Direction `i` as `(x, z)`. Looked up: cutting a sweater asks for hundreds of millions of them.
 fn direction(i: usize) -> DVec2 {
-    let (sin, cos) = (TAU * i as f64 / AROUND as f64).sin_cos();
-    DVec2::new(sin, cos)
+    static DIRECTIONS: LazyLock<[DVec2; AROUND]> = LazyLock::new(|| {
+        std::array::from_fn(|i| {
+            let (sin, cos) = (TAU * i as f64 / AROUND as f64).sin_cos();
+            DVec2::new(sin, cos)
+        })
+    });
+    DIRECTIONS[i]
 }
 
 /// A ring moved outwards along its normals.

@@ -1,9 +1,12 @@
 //! Shirts, sweaters and jackets with set-in sleeves that end at the hip.
 
 use super::bodice::{Block, Style};
-use super::form::{Figure, Form};
+use super::form::{Build, Form};
+use super::limb::StraightLimb;
+use super::panel::Outline;
 use super::relax;
-use super::sew::Pattern;
+use super::sew::{Cut, Pattern};
+use super::shell::Shell;
 use super::sleeve::{Armhole, Sleeve};
 use crate::{Garment, Result};
 use glam::{DVec2, DVec3};
@@ -27,9 +30,9 @@ struct Cutting {
 
 /// A shirt of woven cloth: longer, wider and closer at the neck for a man.
 pub fn shirt(form: &Form, vertices: usize) -> Result<Garment> {
-    let (ease, below_hip, neck_depth) = match form.figure {
-        Figure::Female => (0.10, 0.0, [0.075, 0.035]),
-        Figure::Male => (0.13, 0.03, [0.065, 0.028]),
+    let (ease, below_hip, neck_depth) = match form.build {
+        Build::Female => (0.10, 0.0, [0.075, 0.035]),
+        Build::Male => (0.13, 0.03, [0.065, 0.028]),
     };
     let cutting = Cutting { name: "shirt", ease, clearance: 0.014, below_hip, neck_depth, open: None };
     sew(form, vertices, &cutting)
@@ -37,9 +40,9 @@ pub fn shirt(form: &Form, vertices: usize) -> Result<Garment> {
 
 /// An open jacket, wide enough for a shirt under it.
 pub fn jacket(form: &Form, vertices: usize) -> Result<Garment> {
-    let (ease, below_hip) = match form.figure {
-        Figure::Female => (0.17, -0.03),
-        Figure::Male => (0.19, 0.0),
+    let (ease, below_hip) = match form.build {
+        Build::Female => (0.17, -0.03),
+        Build::Male => (0.19, 0.0),
     };
     let neck_depth = [0.10, 0.03];
     let cutting =
@@ -55,33 +58,37 @@ pub fn sweater(form: &Form, vertices: usize) -> Result<Garment> {
     sew(form, vertices, &cutting)
 }
 
+impl Cutting {
+    fn style(&self, form: &Form) -> Style {
+        Style {
+            low_y: form.hip_y - self.below_hip,
+            bust_ease: self.ease,
+            low_ease: self.ease,
+            underarm_drop: 0.03,
+            neck_gap: 0.032,
+            shoulder_share: 0.98,
+            neck_depth: self.neck_depth,
+            darts: false,
+        }
+    }
+}
+
 /// Cuts, sews and places a shirt.
 fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
-    let clearance = cutting.clearance;
-    let style = Style {
-        low_y: form.hip_y - cutting.below_hip,
-        bust_ease: cutting.ease,
-        low_ease: cutting.ease,
-        underarm_drop: 0.03,
-        neck_gap: 0.032,
-        shoulder_share: 0.98,
-        neck_depth: cutting.neck_depth,
-        darts: false,
-    };
+    let style = cutting.style(form);
     let shell = form
         .trunk
-        .grown(clearance)
+        .grown(cutting.clearance)
         .bridged(style.low_y, form.bust_y)
         .filled_under_arms(form.armpit_y - style.underarm_drop, form.shoulder.y);
-    let arm = form.arm.with_shell(form.arm.shell.grown(clearance));
+    let arm = form.arm.with_shell(form.arm.shell.grown(cutting.clearance));
     let blocks = Block::pair(form, &shell, &style)?;
     let outlines = [blocks[0].outline("front"), blocks[1].outline("back")];
     // Both edges run from the underarm to the shoulder; on the back `+` is the right, which mirrors.
-    let edge = |k: usize| {
-        let o: &super::panel::Outline = &outlines[k];
+    let edges = [0, 1].map(|k| {
+        let o: &Outline = &outlines[k];
         &o.edges[o.edge("armhole +").unwrap_or(0)]
-    };
-    let edges = [edge(0), edge(1)];
+    });
     let samples = edges.map(|e| e.sample(256));
     let on_hole = |k: usize, share: f64| {
         let at = (share * 256.0).clamp(0.0, 256.0);
@@ -92,25 +99,46 @@ fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
     };
     let armhole = Armhole { edges, place: &on_hole };
     let sleeve = Sleeve::new(&arm, &armhole, 0.02)?;
-    let eases = [0, 1].map(|k| {
+    let eases = edges.map(|edge| {
         let o = sleeve.outline("sleeve");
-        o.edges[o.edge("cap +").unwrap_or(0)].length() / edges[k].length()
+        o.edges[o.edge("cap +").unwrap_or(0)].length() / edge.length()
     });
-
-    let mut pattern = Pattern::default();
     let fronts = match cutting.open {
-        None => vec![pattern.add(outlines[0].clone())],
+        None => vec![outlines[0].clone()],
         Some(gap) => {
             let half = blocks[0].open_half("left front", gap);
-            vec![pattern.add(half.clone()), pattern.add(half.mirrored("right front"))]
+            vec![half.clone(), half.mirrored("right front")]
         }
     };
+    let Sewn { pattern, back, sleeves } = sewn(fronts, outlines[1].clone(), &sleeve, eases)?;
+    let cut = pattern.cut(vertices)?;
+    let on_arm = sleeve.place(&arm, &armhole);
+    let mut positions = cut.place(|panel, p| match panel {
+        _ if panel == sleeves[0] => on_arm(p),
+        _ if panel == sleeves[1] => on_arm(p * DVec2::new(-1.0, 1.0)) * MIRROR,
+        _ => blocks[usize::from(panel == back)].place(&shell, p),
+    });
+    slide(&cut, &mut positions, &shell, &arm, &cut.only_in(&sleeves));
+    cut.sew(&pattern, cutting.name, &positions, &[])
+}
+
+/// A sewn pattern, and which of its panels are what.
+struct Sewn {
+    pattern: Pattern,
+    back: usize,
+    sleeves: [usize; 2],
+}
+
+/// Sews a front, whole or in halves, to the back, and sleeves into the armholes, each gathered by its `ease`.
+fn sewn(fronts: Vec<Outline>, back: Outline, sleeve: &Sleeve, eases: [f64; 2]) -> Result<Sewn> {
+    let mut pattern = Pattern::default();
+    let fronts: Vec<usize> = fronts.into_iter().map(|front| pattern.add(front)).collect();
     // Panel and edge of a part of the front on one side: an open front has a panel a side.
     let front = |k: usize, part: &str| match fronts[..] {
         [whole] => (whole, format!("{part} {}", ["+", "-"][k])),
         _ => (fronts[k], part.to_string()),
     };
-    let back = pattern.add(outlines[1].clone());
+    let back = pattern.add(back);
     let sleeves = ["left sleeve", "right sleeve"].map(|n| pattern.add(sleeve.outline(n)));
     for (k, (side, behind)) in [("left", "-"), ("right", "+")].into_iter().enumerate() {
         for part in ["shoulder", "side"] {
@@ -125,25 +153,21 @@ fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
         pattern.gather(format!("armhole back {side}"), (sleeves[k], cap_back), (back, &hole), eases[1])?;
         pattern.sew(format!("sleeve {side}"), (sleeves[k], "under +"), (sleeves[k], "under -"))?;
     }
-    let cut = pattern.cut(vertices)?;
-    let on_arm = sleeve.place(&arm, &armhole);
-    let mut positions = cut.place(|panel, p| match panel {
-        _ if panel == sleeves[0] => on_arm(p),
-        _ if panel == sleeves[1] => on_arm(p * DVec2::new(-1.0, 1.0)) * MIRROR,
-        _ => blocks[usize::from(panel == back)].place(&shell, p),
-    });
-    let sleeve_only = cut.only_in(&sleeves);
-    // Every vertex slides at the level where it was laid: sleeves above the arm, the rest above the
-    // trunk. Where arm and trunk meet, none may enter the other either.
+    Ok(Sewn { pattern, back, sleeves })
+}
+
+/// Takes out the worst strain. Every vertex slides at the level where it was laid: sleeves above the arm, the rest above the
+/// trunk. Where arm and trunk meet, none may enter the other either.
+fn slide(cut: &Cut, positions: &mut [DVec3], shell: &Shell, arm: &StraightLimb, of_sleeve: &[bool]) {
     let side = |p: DVec3| if p.x < 0.0 { MIRROR } else { DVec3::ONE };
     let on_sleeve = |p: DVec3| arm.in_limb(p * side(p));
     let levels: Vec<f64> = positions
         .iter()
-        .zip(&sleeve_only)
+        .zip(of_sleeve)
         .map(|(p, of_arm)| if *of_arm { arm.shell.level(on_sleeve(*p)) } else { shell.level(*p) }.max(0.0))
         .collect();
-    relax::pull(&cut, &mut positions, &vec![true; cut.count], 220, |v, p| {
-        if !sleeve_only[v] {
+    relax::pull(cut, positions, &vec![true; cut.count], 220, |v, p| {
+        if !of_sleeve[v] {
             let p = shell.bring(p, levels[v]);
             let q = on_sleeve(p);
             let clear = q.y > 0.03 || arm.shell.level(q) >= 0.0;
@@ -155,5 +179,4 @@ fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
         let level = arm.shell.level(q).clamp(0.0, levels[v]);
         arm.in_world(arm.shell.bring(q, level)) * side(p)
     });
-    cut.sew(&pattern, cutting.name, &positions, &[])
 }

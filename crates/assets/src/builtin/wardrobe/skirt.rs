@@ -4,7 +4,7 @@ use super::form::Form;
 use super::panel::Outline;
 use super::place::Face;
 use super::sector::Sector;
-use super::sew::{Hold, Pattern};
+use super::sew::{Pattern, PinnedEdges};
 use crate::{Garment, PinTarget, Result};
 use glam::DVec2;
 use std::f64::consts::TAU;
@@ -72,6 +72,6 @@ fn sew(form: &Form, vertices: usize, style: &Style) -> Result<Garment> {
     });
     let edges = |edge| vec![("front band", edge), ("back band", edge)];
     let band = [edges("waist"), edges("top")].concat();
-    let hold = Hold { name: "waist", edges: band, target: PinTarget::Body };
-    cut.sew(&pattern, style.name, &positions, &[hold])
+    let pin = PinnedEdges { name: "waist", edges: band, target: PinTarget::Body };
+    cut.sew(&pattern, style.name, &positions, &[pin])
 }

@@ -1,6 +1,6 @@
 //! A set-in sleeve: a tapered panel with a bell-shaped cap that is eased into the armhole.
 
-use super::limb::{Limb, at_share_around};
+use super::limb::{StraightLimb, at_share_around};
 use super::panel::{Outline, PanelEdge};
 use super::place::length;
 use super::shell::smoothstep;
@@ -37,7 +37,7 @@ pub struct Armhole<'a> {
 
 impl Sleeve {
     /// Drafts the sleeve for an arm and an armhole. The cuff ends `short_of_wrist` above the wrist.
-    pub fn new(arm: &Limb, armhole: &Armhole, short_of_wrist: f64) -> Result<Self> {
+    pub fn new(arm: &StraightLimb, armhole: &Armhole, short_of_wrist: f64) -> Result<Self> {
         let lengths = armhole.edges.map(PanelEdge::length);
         let shoulder_y = arm.in_limb((armhole.place)(0, 1.0)).y;
         let cuff_y = short_of_wrist - arm.length;
@@ -110,7 +110,11 @@ impl Sleeve {
     }
 
     /// Where a point of the left sleeve lies in the world.
-    pub fn place<'a>(&self, arm: &'a Limb, armhole: &'a Armhole) -> impl Fn(DVec2) -> DVec3 + use<'a> {
+    pub fn place<'a>(
+        &self,
+        arm: &'a StraightLimb,
+        armhole: &'a Armhole,
+    ) -> impl Fn(DVec2) -> DVec3 + use<'a> {
         let [wide, cuff] = self.half;
         let (base_y, total) = (self.base_y, self.length);
         let cap: Vec<DVec2> = self.cap("+").sample(256);

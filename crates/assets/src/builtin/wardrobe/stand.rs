@@ -91,7 +91,11 @@ impl<'a> Stand<'a> {
 
     /// The error for a body that cannot be dressed.
     pub fn refused(&self, what: &str) -> Error {
-        Error::Invalid(format!("no garment can be cut for body `{}`: {what}", self.body.name))
+        let size = match self.scale {
+            1.0 => String::new(),
+            s => format!("; lengths are those of an adult, the character's are {s:.2} of them"),
+        };
+        Error::Invalid(format!("no garment can be cut for body `{}`: {what}{size}", self.body.name))
     }
 
     /// Where the joint of a role is; left is the side towards +X.

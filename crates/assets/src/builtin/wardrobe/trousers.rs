@@ -3,12 +3,12 @@
 //! Above the crotch the panels lie around the trunk, below it each pair around its own leg; in between they go
 //! over from one to the other as the crotch seam curves from the belly under the body to the seat.
 
-use super::form::{Figure, Form};
-use super::limb::{Limb, at_share_around};
+use super::form::{Build, Form};
+use super::limb::{StraightLimb, at_share_around};
 use super::panel::Outline;
 use super::place::{Face, length};
 use super::relax;
-use super::sew::{Hold, Pattern};
+use super::sew::{Pattern, PinnedEdges};
 use super::shell::Shell;
 use crate::{Error, Garment, PinTarget, Result};
 use glam::{DVec2, DVec3};
@@ -42,14 +42,14 @@ struct Cutting {
     centre: [f64; 2],
 }
 
-fn cutting(figure: Figure) -> Cutting {
-    match figure {
+fn cutting(build: Build) -> Cutting {
+    match build {
         // Up to the waist, shaped by the side seams, tapered.
-        Figure::Female => {
+        Build::Female => {
             Cutting { below_waist: 0.015, hip_ease: 0.05, thigh_ease: 0.15, hem: 0.62, centre: [0.14, 0.24] }
         }
         // On the hips, straight.
-        Figure::Male => {
+        Build::Male => {
             Cutting { below_waist: 0.05, hip_ease: 0.06, thigh_ease: 0.14, hem: 0.72, centre: [0.2, 0.3] }
         }
     }
@@ -130,7 +130,7 @@ impl Leg {
 /// Where a left leg is laid.
 struct Around<'a> {
     trunk: &'a Shell,
-    limb: &'a Limb,
+    limb: &'a StraightLimb,
     form: &'a Form,
     /// World height of the hem's level on the trunk, and the limb's.
     hem_y: f64,
@@ -200,7 +200,7 @@ impl Around<'_> {
 
 /// Cuts, sews and places trousers.
 pub fn pants(form: &Form, vertices: usize) -> Result<Garment> {
-    let cutting = cutting(form.figure);
+    let cutting = cutting(form.build);
     let limb = form.leg.with_shell(form.leg.shell.grown(CLEARANCE));
     let crotch_y = form.crotch_y - RISE_EASE;
     if crotch_y < form.knee_y + 0.12 {
@@ -284,6 +284,6 @@ fn sew(vertices: usize, legs: &[Leg; 2], around: &Around) -> Result<Garment> {
         around.slid(start, p, level)
     });
     let edges = names.map(|n| (n, "waist")).to_vec();
-    let hold = Hold { name: "waist", edges, target: PinTarget::Body };
-    cut.sew(&pattern, "pants", &positions, &[hold])
+    let pin = PinnedEdges { name: "waist", edges, target: PinTarget::Body };
+    cut.sew(&pattern, "pants", &positions, &[pin])
 }

@@ -19,7 +19,7 @@ const MARCH: f32 = 0.004;
 const NUDGE: f32 = 0.002;
 const ROUNDS: usize = 60;
 /// Rounds without fewer faults after which it is left at that.
-const PATIENCE: usize = 12;
+const MOST_ROUNDS_WITHOUT_GAIN: usize = 12;
 
 /// Smooths out what crosses. A garment that crosses nothing is left as it is, bit by bit.
 pub fn untangle(stand: &Stand, garment: &mut Garment) {
@@ -36,7 +36,7 @@ pub fn untangle(stand: &Stand, garment: &mut Garment) {
         let count = any.iter().filter(|b| **b).count();
         since = if count < fewest { 0 } else { since + 1 };
         fewest = fewest.min(count);
-        if count == 0 || since > PATIENCE {
+        if count == 0 || since > MOST_ROUNDS_WITHOUT_GAIN {
             break;
         }
         // The longer it takes, the wider the patch that is smoothed.

@@ -1,8 +1,8 @@
 //! Animations sampled at a constant rate as motions of rigid joints.
 
-use super::document::{Document, Sampler};
+use super::document::{Animation, Document, Sampler};
 use super::nodes::{Local, Nodes};
-use super::rig::Folding;
+use super::rig::{Folding, Posed};
 use crate::{Error, Motion, Pose, Problem, Result, Skeleton};
 use glam::{DQuat, DVec4};
 
@@ -54,101 +54,170 @@ pub(super) fn motions(
     if !(fps.is_finite() && fps > 0.0) {
         return Err(Error::Invalid(format!("cannot sample animations at {fps} frames per second")));
     }
-    let mut needed = vec![false; nodes.parent.len()];
-    folding.needed().iter().for_each(|&n| needed[n] = true);
-    let mut samples_left = SAMPLES_AT_LEAST + SAMPLES_PER_BYTE * doc.total_bytes();
-    let mut remarks = Remarks::default();
+    let mut player = Player::new(doc, nodes, folding, skeleton, fps);
     let mut motions = Vec::new();
-    let (mut idle, mut morphing) = (Vec::new(), 0);
-    let (mut scaled, mut worst) = (vec![false; skeleton.len()], 0.0f64);
-    let mut locals = nodes.locals.clone();
-    let mut posed = folding.posed(&locals);
+    let mut remarks = Remarks::default();
+    let mut idle = Vec::new();
     for (a, animation) in doc.json.animations.iter().enumerate() {
         let name = animation.name.clone().unwrap_or_else(|| format!("animation {a}"));
         let place = format!("animation {a} `{name}`");
+        let tracks = player.tracks(animation, &place)?;
+        let Some([start, end]) = span(&tracks) else {
+            idle.push(name);
+            continue;
+        };
+        if start > 1.5 / fps as f32 {
+            remarks.notes.push(format!("{name}: starts at {start:.3} s; the time before is left out"));
+        }
+        let poses = player.poses(&tracks, [start, end], &place)?;
+        motions.push(Motion::new(name, fps, skeleton.clone(), poses)?);
+    }
+    remarks.problems = player.problems();
+    if !idle.is_empty() {
+        remarks.notes.push(format!("animations that do not move this skeleton: {}", idle.join(", ")));
+    }
+    Ok((motions, remarks))
+}
+
+/// The first and the last key of all tracks; nothing where there is none.
+fn span(tracks: &[Track]) -> Option<[f32; 2]> {
+    let start = tracks.iter().filter_map(|t| t.times.first()).copied().fold(f32::INFINITY, f32::min);
+    let end = tracks.iter().filter_map(|t| t.times.last()).copied().fold(f32::NEG_INFINITY, f32::max);
+    (start <= end).then_some([start, end])
+}
+
+/// Plays the animations of a file on one skeleton, and notes what of them it cannot do.
+struct Player<'a> {
+    doc: &'a Document<'a>,
+    nodes: &'a Nodes,
+    folding: &'a Folding<'a>,
+    fps: f64,
+    /// Nodes that move a joint.
+    needed: Vec<bool>,
+    /// Transforms that may still be sampled.
+    samples_left: u64,
+    locals: Vec<Local>,
+    posed: Posed,
+    /// Channels of morph targets.
+    morphing: usize,
+    /// Joints whose scale is animated, and by how much at most.
+    scaled: Vec<bool>,
+    worst_scale: f64,
+}
+
+impl<'a> Player<'a> {
+    fn new(
+        doc: &'a Document<'a>,
+        nodes: &'a Nodes,
+        folding: &'a Folding<'a>,
+        skeleton: &Skeleton,
+        fps: f64,
+    ) -> Self {
+        let mut needed = vec![false; nodes.parent.len()];
+        folding.needed().iter().for_each(|&n| needed[n] = true);
+        let locals = nodes.locals.clone();
+        let posed = folding.posed(&locals);
+        let samples_left = SAMPLES_AT_LEAST + SAMPLES_PER_BYTE * doc.total_bytes();
+        let (scaled, worst_scale) = (vec![false; skeleton.len()], 0.0);
+        Self {
+            doc,
+            nodes,
+            folding,
+            fps,
+            needed,
+            samples_left,
+            locals,
+            posed,
+            morphing: 0,
+            scaled,
+            worst_scale,
+        }
+    }
+
+    /// The tracks of an animation that move a joint.
+    fn tracks(&mut self, animation: &Animation, place: &str) -> Result<Vec<Track>> {
         let mut tracks = Vec::new();
         for (c, channel) in animation.channels.iter().enumerate() {
             let place = format!("{place}, channel {c}");
             let Some(node) = channel.target.node else { continue };
-            if node >= nodes.parent.len() {
-                let what = format!("names node {node}, there are {}", nodes.parent.len());
-                return Err(doc.bad(place, what));
-            }
+            let Some(&needed) = self.needed.get(node) else {
+                let what = format!("names node {node}, there are {}", self.needed.len());
+                return Err(self.doc.bad(place, what));
+            };
             let Some(sampler) = animation.samplers.get(channel.sampler) else {
                 let what =
                     format!("names sampler {}, there are {}", channel.sampler, animation.samplers.len());
-                return Err(doc.bad(place, what));
+                return Err(self.doc.bad(place, what));
             };
             let property = match channel.target.path.as_str() {
                 "translation" => Property::Translation,
                 "rotation" => Property::Rotation,
                 "scale" => Property::Scale,
                 "weights" => {
-                    morphing += 1;
+                    self.morphing += 1;
                     continue;
                 }
                 // Extensions animate other things, none of them bones.
                 _ => continue,
             };
-            if needed[node] {
-                tracks.push(track(doc, sampler, node, property, &place)?);
+            if needed {
+                tracks.push(track(self.doc, sampler, node, property, &place)?);
             }
         }
-        let start = tracks.iter().filter_map(|t| t.times.first()).copied().fold(f32::INFINITY, f32::min);
-        let end = tracks.iter().filter_map(|t| t.times.last()).copied().fold(f32::NEG_INFINITY, f32::max);
-        if tracks.is_empty() || start > end {
-            idle.push(name);
-            continue;
-        }
-        if start > 1.5 / fps as f32 {
-            remarks.notes.push(format!("{name}: starts at {start:.3} s; the time before is left out"));
-        }
+        Ok(tracks)
+    }
+
+    /// Samples tracks from their first key to their last.
+    fn poses(&mut self, tracks: &[Track], [start, end]: [f32; 2], place: &str) -> Result<Vec<Pose>> {
+        let fps = self.fps;
         // Times are stored in single precision: a clip of exactly ten frames may fall short by a hair.
         let span = (f64::from(end) - f64::from(start)) * fps + 1e-3;
         let frames = span.floor() + 1.0;
-        let cost = (frames + 1.0) * folding.needed().len().max(skeleton.len()) as f64;
-        if cost > samples_left as f64 {
+        let cost = (frames + 1.0) * self.folding.needed().len().max(self.scaled.len()) as f64;
+        if cost > self.samples_left as f64 {
             let what = format!(
                 "lasts {:.0} s, which is {frames:.0} frames at {fps} per second: too many for a file of this size",
                 end - start
             );
-            return Err(doc.bad(place, what));
+            return Err(self.doc.bad(place, what));
         }
-        samples_left -= cost as u64;
+        self.samples_left -= cost as u64;
         let mut poses: Vec<Pose> = Vec::new();
         for f in 0..frames as usize {
             let secs = f64::from(start) + f as f64 / fps;
-            for t in &tracks {
-                t.apply(secs, &mut locals[t.node]);
+            for t in tracks {
+                t.apply(secs, &mut self.locals[t.node]);
             }
-            folding.pose(&locals, &mut posed);
-            worst = worst.max(folding.residual(&posed, &mut scaled));
-            poses.push(folding.locals(&posed));
+            self.folding.pose(&self.locals, &mut self.posed);
+            self.worst_scale = self.worst_scale.max(self.folding.residual(&self.posed, &mut self.scaled));
+            poses.push(self.folding.locals(&self.posed));
         }
-        tracks.iter().for_each(|t| locals[t.node] = nodes.locals[t.node]);
+        tracks.iter().for_each(|t| self.locals[t.node] = self.nodes.locals[t.node]);
         let broken =
             |p: &Pose| p.locals.iter().any(|l| !l.rotation.is_finite() || !l.translation.is_finite());
-        if let Some(frame) = poses.iter().position(broken) {
-            return Err(doc.bad(place, format!("frame {frame} is not finite")));
+        match poses.iter().position(broken) {
+            Some(frame) => Err(self.doc.bad(place, format!("frame {frame} is not finite"))),
+            None => Ok(poses),
         }
-        motions.push(Motion::new(name, fps, skeleton.clone(), poses)?);
     }
-    let scaled = scaled.iter().filter(|s| **s).count();
-    if scaled > 0 {
-        let what = format!(
-            "joints whose scale changes with the animation (by up to {:.1} %): joints here are rigid",
-            100.0 * worst
-        );
-        remarks.problems.push(Problem::new(what, scaled, "scale held as at rest; positions are kept"));
+
+    /// What of all animations was left out.
+    fn problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let scaled = self.scaled.iter().filter(|s| **s).count();
+        if scaled > 0 {
+            let what = format!(
+                "joints whose scale changes with the animation (by up to {:.1} %): joints here are rigid",
+                100.0 * self.worst_scale
+            );
+            problems.push(Problem::new(what, scaled, "scale held as at rest; positions are kept"));
+        }
+        if self.morphing > 0 {
+            let what = "animations of morph targets: not pure linear blend skinning";
+            problems.push(Problem::new(what, self.morphing, "ignored"));
+        }
+        problems
     }
-    if morphing > 0 {
-        let what = "animations of morph targets: not pure linear blend skinning";
-        remarks.problems.push(Problem::new(what, morphing, "ignored"));
-    }
-    if !idle.is_empty() {
-        remarks.notes.push(format!("animations that do not move this skeleton: {}", idle.join(", ")));
-    }
-    Ok((motions, remarks))
 }
 
 /// Reads and checks the keys of a sampler.

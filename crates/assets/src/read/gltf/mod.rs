@@ -115,6 +115,24 @@ pub fn read_mesh_with(path: impl AsRef<Path>, options: &Options) -> Result<Loade
     Ok(Loaded { value: mesh, problems, notes })
 }
 
+/// Vertex colours (COLOR_0) of the vertices that [`read_mesh`] gives, linear as they are stored.
+pub fn read_colours(path: impl AsRef<Path>, select: Option<&str>) -> Result<Vec<[f32; 3]>> {
+    let doc = Document::read(path.as_ref())?;
+    let nodes = Nodes::new(&doc)?;
+    let all = parts::all(&doc)?;
+    let wanted = match select {
+        None | Some("*") => all,
+        Some(names) => parts::selected(&doc, &nodes, &all, names)?,
+    };
+    let mut surface = Surface::default();
+    surface.colours = Some(Vec::new());
+    for part in &wanted {
+        surface.add(&doc, part, &DAffine3::IDENTITY, &Binding::None)?;
+    }
+    surface.finish(select.is_some());
+    Ok(surface.colours.unwrap_or_default())
+}
+
 /// [`read_mesh`] with the names of the file's materials (the last, empty name stands for none) and the
 /// material of each triangle.
 pub fn read_mesh_and_materials(

@@ -122,6 +122,8 @@ pub(super) struct Surface {
     pub positions: Vec<Vec3>,
     pub triangles: Vec<[u32; 3]>,
     pub uvs: Vec<Vec2>,
+    /// Vertex colours, where they are asked for.
+    pub colours: Option<Vec<[f32; 3]>>,
     /// Weights to the joints that `bind` names, one row per vertex.
     pub rows: Vec<Vec<(u16, f32)>>,
     pub problems: Vec<Problem>,
@@ -220,6 +222,11 @@ impl Surface {
             None => vec![[0.0; 2]; positions.len()],
         };
         self.uvs.extend(uvs.iter().map(|uv| Vec2::from_array(*uv)));
+        if self.colours.is_some() {
+            let colours = colours_of(doc, primitive, place)?;
+            self.same_length(doc, &format!("{place}, COLOR_0"), colours.len(), positions.len())?;
+            self.colours.get_or_insert_default().extend(colours);
+        }
         match binding {
             Binding::None => {}
             Binding::Rigid(joint) => {
@@ -349,6 +356,9 @@ impl Surface {
         keep(&mut self.positions, &used);
         keep(&mut self.uvs, &used);
         keep(&mut self.rows, &used);
+        if let Some(colours) = &mut self.colours {
+            keep(colours, &used);
+        }
     }
 
     fn same_length(&self, doc: &Document, place: &str, have: usize, need: usize) -> Result<()> {
@@ -380,5 +390,18 @@ impl Surface {
             "morph targets ignored",
         );
         say(self.ragged, "primitives whose last triangle is incomplete", "left it out");
+    }
+}
+
+/// Red, green and blue of COLOR_0, with or without alpha.
+fn colours_of(doc: &Document, primitive: &Primitive, place: &str) -> Result<Vec<[f32; 3]>> {
+    let Some(&index) = primitive.attributes.get("COLOR_0") else {
+        return Err(doc.bad(place, "has no vertex colours (COLOR_0), which are to be read as paint"));
+    };
+    let place = format!("{place}, COLOR_0");
+    let with_alpha = doc.json.accessors.get(index).is_some_and(|a| a.shape == "VEC4");
+    match with_alpha {
+        true => Ok(doc.floats::<4>(index, &place)?.iter().map(|c| [c[0], c[1], c[2]]).collect()),
+        false => doc.floats::<3>(index, &place),
     }
 }

@@ -1,8 +1,8 @@
 //! Inputs, filters, centres and ridge of a model D, chosen by cross-validation over clips.
 
-use super::fit::{Block, Readout, Sums};
 use super::gate::{self, GateFit, LeftOut};
 use super::motions::Motions;
+use super::readout::{Block, Readout, Sums};
 use crate::Error;
 use crate::inputs::features::{distances_sq, features, held, hold};
 use crate::inputs::standard::Inputs;

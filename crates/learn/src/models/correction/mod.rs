@@ -6,9 +6,9 @@
 //! and where the gate shuts ([`gate`]).
 
 mod choose;
-mod fit;
 mod gate;
 pub(crate) mod motions;
+mod readout;
 #[cfg(test)]
 mod tests;
 

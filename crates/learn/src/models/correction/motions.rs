@@ -14,7 +14,7 @@ use toile_assets::{Attachment, RootFrame, Take};
 const SPACE_FRAMES: usize = 2048;
 
 /// One take.
-pub(crate) struct Motion {
+pub(crate) struct TakeMotion {
     /// Number of its clip; a stop goes with the clip it branches from, a mirror image with its original.
     pub clip: usize,
     pub mirrored: bool,
@@ -31,7 +31,7 @@ pub(crate) struct Motion {
 
 /// All takes, and the space of their displacements.
 pub(crate) struct Motions {
-    pub all: Vec<Motion>,
+    pub all: Vec<TakeMotion>,
     pub clips: usize,
     pub space: ClothSpace,
     /// The farthest that each vertex was from its skinned place, in the bind pose, m.
@@ -52,7 +52,7 @@ impl Motions {
         let mut names: Vec<&str> = heads.iter().map(|h| h.clip.as_str()).collect();
         names.sort_unstable();
         names.dedup();
-        let mut all: Vec<Motion> = Vec::with_capacity(heads.len());
+        let mut all: Vec<TakeMotion> = Vec::with_capacity(heads.len());
         let mut travel_m = vec![0.0f32; attachment.rest.len()];
         for (i, head) in heads.iter().enumerate() {
             watch(0.5 + 0.5 * i as f64 / heads.len() as f64);
@@ -94,7 +94,7 @@ fn of(
     joints: &[usize],
     space: &ClothSpace,
     travel_m: &mut [f32],
-) -> Motion {
+) -> TakeMotion {
     let mut data = Mat::<f64>::zeros(3 * take.vertices, take.len());
     let mut apart_sq = Vec::with_capacity(take.len());
     for f in 0..take.len() {
@@ -105,7 +105,7 @@ fn of(
             data.col_as_slice_mut(f)[3 * v..3 * v + 3].copy_from_slice(&p.to_array());
         }
     }
-    Motion {
+    TakeMotion {
         clip: 0,
         mirrored: false,
         bones: entries(take, take.len(), joints),
@@ -118,7 +118,7 @@ fn of(
 
 /// Puts the frames before a stop in front of it.
 fn lead_in<S: TakeSource + ?Sized>(
-    motion: &mut Motion,
+    motion: &mut TakeMotion,
     source: &S,
     plain: usize,
     at: usize,

@@ -279,7 +279,7 @@ fn refinement_brings_life_back_that_noise_took() {
     let settings = Settings { cloth_dims: 2, body_dims: 12, ..quick() };
     let prepared = Prepared::new(&body, &takes, &settings).unwrap();
     let layout = Layout::new(&settings, prepared.pose.from_bones.nrows(), 2);
-    let mut normal = Normal::new(layout);
+    let mut normal = NormalEquations::new(layout);
     let cut = Cut { all: &prepared.sequences, body: layout.body, cloth: 2 };
     let sequences = cut.some(&(0..takes.len()).collect::<Vec<_>>()).unwrap();
     sequences.iter().for_each(|s| normal.add(s));
@@ -287,7 +287,7 @@ fn refinement_brings_life_back_that_noise_took() {
     let segments = Segments::new(&layout, sequences.iter().map(|s| &**s), 30, 400);
     let refined = refine(&segments, &normal, 1e-6, &fit, 40, Free::All).unwrap();
     // The oscillator's own radius is √0.8 = 0.894.
-    let off = |f: &Fit| (spectral_radius(&companion(f, &layout)).unwrap() - 0.8f64.sqrt()).abs();
+    let off = |f: &Regression| (spectral_radius(&companion(f, &layout)).unwrap() - 0.8f64.sqrt()).abs();
     assert!(off(&fit) > 0.02, "the test's own premise: {}", off(&fit));
     assert!(off(&refined) < 0.3 * off(&fit), "{} against {}", off(&refined), off(&fit));
 }

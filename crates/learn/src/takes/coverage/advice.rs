@@ -1,8 +1,10 @@
 //! What motions lack in training, worst first, and which clips would add it.
 
 use super::movement::LOOKED_EVERY;
-use super::movement::{Aspect, MEASURES, Movement, POSE_TOLERANCE, Part, SPEED_TOLERANCE, TRAVEL_TOLERANCE};
-use super::seen::Seen;
+use super::movement::{
+    Aspect, BodyPart, MEASURES, Movement, POSE_TOLERANCE, SPEED_TOLERANCE, TRAVEL_TOLERANCE,
+};
+use super::training_frames::TrainingFrames;
 
 /// Farther than this many tolerances counts no more: one wild frame must not decide.
 const FARTHEST: f32 = 3.0;
@@ -30,7 +32,7 @@ pub struct Advice {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PartLack {
     /// Which part.
-    pub part: Part,
+    pub part: BodyPart,
     /// Poses or speeds.
     pub aspect: Aspect,
     /// Share of the frames beyond tolerance.
@@ -47,7 +49,7 @@ pub struct Gap {
     /// Where the second begins.
     pub from_secs: f64,
     /// The worst part in it.
-    pub part: Part,
+    pub part: BodyPart,
     /// Poses or speeds.
     pub aspect: Aspect,
     /// As in [`PartLack::farthest`].
@@ -72,7 +74,7 @@ struct Lack<'a> {
 }
 
 /// Compares the motions `wanted` with what was `seen`, and finds among `offered` the clips that would help.
-pub fn advise(seen: &Seen, wanted: &[Movement], offered: &[Movement]) -> Advice {
+pub fn advise(seen: &TrainingFrames, wanted: &[Movement], offered: &[Movement]) -> Advice {
     let frames: usize = wanted.iter().map(|m| m.len().div_ceil(LOOKED_EVERY)).sum();
     let mut parts: Vec<PartLack> = MEASURES
         .iter()
@@ -129,8 +131,8 @@ fn cover(mut lacks: Vec<Lack>, offered: &[Movement]) -> Vec<Added> {
     let left: Vec<Vec<f32>> = offered
         .iter()
         .map(|movement| {
-            let mut one = Seen::default();
-            one.see(movement);
+            let mut one = TrainingFrames::default();
+            one.add(movement);
             let left = |l: &Lack| (one.distance(l.measure, l.point).min(FARTHEST) - 1.0).max(0.0);
             lacks.iter().map(left).collect()
         })
@@ -154,7 +156,7 @@ fn cover(mut lacks: Vec<Lack>, offered: &[Movement]) -> Vec<Added> {
 /// A distance in tolerances as what it is: degrees, degrees a second, metres a second.
 fn amount(measure: usize, distance: f32) -> f32 {
     match MEASURES[measure] {
-        (Part::Travel, _) => distance * TRAVEL_TOLERANCE,
+        (BodyPart::Travel, _) => distance * TRAVEL_TOLERANCE,
         (_, Aspect::Pose) => (distance * POSE_TOLERANCE).to_degrees(),
         (_, Aspect::Speed) => (distance * SPEED_TOLERANCE).to_degrees(),
     }
@@ -173,16 +175,17 @@ mod tests {
     #[test]
     fn what_was_seen_is_known_and_what_was_not_is_named() {
         let body = builtin::body("mannequin:female").unwrap();
-        let mut seen = Seen::default();
-        movements(&body, &["walk"]).iter().for_each(|m| seen.see(m));
+        let mut seen = TrainingFrames::default();
+        movements(&body, &["walk"]).iter().for_each(|m| seen.add(m));
         assert_eq!(advise(&seen, &movements(&body, &["walk"]), &[]).known, 1.0);
         let stand = advise(&seen, &movements(&body, &["stand"]), &[]);
-        assert!(stand.known < 1.0 && stand.parts[0].part == Part::Travel, "{stand:?}");
+        assert!(stand.known < 1.0 && stand.parts[0].part == BodyPart::Travel, "{stand:?}");
 
         let offered = movements(&body, &["arms-up", "stand", "training/bow-deep", "run"]);
         let advice = advise(&seen, &movements(&body, &["lean-forward"]), &offered);
         assert!(advice.known < 0.9, "{advice:?}");
-        let trunk = advice.parts.iter().find(|p| (p.part, p.aspect) == (Part::Trunk, Aspect::Pose)).unwrap();
+        let trunk =
+            advice.parts.iter().find(|p| (p.part, p.aspect) == (BodyPart::Trunk, Aspect::Pose)).unwrap();
         assert!(trunk.lacking > 0.4 && trunk.farthest > 40.0, "{trunk:?}");
         assert_eq!(advice.add[0].clip, "training/bow-deep", "{advice:?}");
         assert!(advice.add.iter().map(|a| a.share).sum::<f64>() <= 1.0 + 1e-6);
@@ -193,7 +196,8 @@ mod tests {
     #[test]
     fn nothing_seen_is_everything_lacking() {
         let body = builtin::body("mannequin:female").unwrap();
-        let advice = advise(&Seen::default(), &movements(&body, &["walk"]), &movements(&body, &["walk"]));
+        let advice =
+            advise(&TrainingFrames::default(), &movements(&body, &["walk"]), &movements(&body, &["walk"]));
         assert_eq!(advice.known, 0.0);
         assert!((advice.add[0].share - 1.0).abs() < 1e-9);
     }

@@ -5,8 +5,8 @@
 
 mod advice;
 mod movement;
-mod seen;
+mod training_frames;
 
 pub use advice::{Added, Advice, Gap, PartLack, advise};
-pub use movement::{Aspect, Movement, Part};
-pub use seen::Seen;
+pub use movement::{Aspect, BodyPart, Movement};
+pub use training_frames::TrainingFrames;

@@ -18,7 +18,7 @@ pub(super) const LOOKED_EVERY: usize = 3;
 /// A part of the body that cloth hangs on or is moved by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Part {
+pub enum BodyPart {
     Pelvis,
     LeftLeg,
     RightLeg,
@@ -38,7 +38,7 @@ pub enum Aspect {
     Speed,
 }
 
-impl Part {
+impl BodyPart {
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
@@ -67,9 +67,9 @@ impl Part {
 }
 
 /// Everything that is compared, in the order of a movement's tracks.
-pub const MEASURES: [(Part, Aspect); 13] = {
+pub const MEASURES: [(BodyPart, Aspect); 13] = {
     use Aspect::{Pose, Speed};
-    use Part::*;
+    use BodyPart::*;
     [
         (Pelvis, Pose),
         (Pelvis, Speed),
@@ -127,7 +127,7 @@ impl Movement {
                 let mut track = Vec::new();
                 for f in 0..frames {
                     match (part, aspect) {
-                        (Part::Travel, _) => track.extend(travel(roots, f, fps)),
+                        (BodyPart::Travel, _) => track.extend(travel(roots, f, fps)),
                         // The distance of two rotations as matrices is √2 of the angle between them.
                         (_, Aspect::Pose) => own.iter().for_each(|&j| {
                             let scale = 1.0 / (std::f32::consts::SQRT_2 * POSE_TOLERANCE);

@@ -164,23 +164,22 @@ mod tests {
         }
     }
 
+    /// The skinned body of one is the mirror image of the other's.
+    fn assert_mirror_image(body: &Body, take: &Take, seen: &Take) {
+        let [ours, theirs] = [take, seen].map(|t| body.skinned_positions(t.frame_bones(0)));
+        for (v, across) in [(0, 1), (1, 0), (2, 3), (3, 2)] {
+            let (here, there) = (theirs[v], ours[across]);
+            assert!(here.distance(flip(there, 0.0)) < 1e-6, "{v}: {here} {there}");
+        }
+    }
+
     #[test]
     fn what_the_left_does_the_right_does_in_the_mirror() {
         let body = symmetric_body();
         let take = take(&body);
         let mirror = Mirror::find(&body, &take).unwrap();
         let seen = mirror.take(&take);
-        // The skinned body is the mirror image of the skinned body.
-        let (ours, theirs) =
-            (body.skinned_positions(take.frame_bones(0)), body.skinned_positions(seen.frame_bones(0)));
-        for (v, across) in [(0, 1), (1, 0), (2, 3), (3, 2)] {
-            assert!(
-                theirs[v].distance(flip(ours[across], 0.0)) < 1e-6,
-                "{v}: {} {}",
-                theirs[v],
-                ours[across]
-            );
-        }
+        assert_mirror_image(&body, &take, &seen);
         // The garment hung 5 cm to the wearer's left; now 5 cm to the right, in the mirrored root frame.
         let canonical = |t: &Take, v: usize| t.roots[0].canonical_from_world(t.frame(0)[v].as_dvec3());
         for v in 0..take.vertices {
@@ -228,15 +227,6 @@ mod tests {
         let mirror = Mirror::find(&body, &take).unwrap();
         assert!((mirror.plane_x - 0.3).abs() < 1e-6);
         let seen = mirror.take(&take);
-        let (ours, theirs) =
-            (body.skinned_positions(take.frame_bones(0)), body.skinned_positions(seen.frame_bones(0)));
-        for (v, across) in [(0, 1), (1, 0), (2, 3), (3, 2)] {
-            assert!(
-                theirs[v].distance(flip(ours[across], 0.0)) < 1e-6,
-                "{v}: {} {}",
-                theirs[v],
-                ours[across]
-            );
-        }
+        assert_mirror_image(&body, &take, &seen);
     }
 }

@@ -4,42 +4,44 @@
 //! solution is known, so a step of any length is exact for an acceleration that changes evenly within it. Discs are worked
 //! in the bind pose: there normals and axes are constants, and the cloth turns with its limb.
 
-use glam::{Affine3A, Vec3, Vec3A};
+use super::hung::Hung;
+use glam::{Affine3A, Vec3A};
 use toile_model::layers::Disc;
 
-const GRAVITY: Vec3A = Vec3A::new(0.0, -9.81, 0.0);
-/// How late the measured acceleration of the skin is believed, s, whatever the step: differences of long steps are late
-/// by themselves and are filtered the less. Shorter passes on the jerks of 30 Hz motion, longer makes sleeves late.
-const DELAY_SECS: f32 = 0.12;
-const LEAST_FILTER_SECS: f32 = 0.03;
-/// No wearer shakes cloth harder than this, m/s²; beyond it are cuts and errors of capture.
-const MOST_ACCELERATION: f32 = 60.0;
 /// Share of critical damping: cloth that rubs on skin swings once or twice.
 const DAMPING: f32 = 0.35;
 
+/// What is fixed of a disc, as the step wants it.
+struct Fixed {
+    normal: Vec3A,
+    axis: Vec3A,
+    /// Where the vertex is added to: the centre of its disc in the bind pose.
+    centre: Vec3A,
+    rest: Vec3A,
+    settled: Vec3A,
+    drop_m: f32,
+    share: f32,
+    vertex: u32,
+}
+
 #[derive(Clone, Copy)]
 struct State {
-    /// The disc's centre in the world and its velocity, in the step before.
-    centre: Vec3A,
+    /// Where it hung in the step before.
+    hung: Vec3A,
+    /// Where on its disc it is, and its velocity there.
+    offset: Vec3A,
     velocity: Vec3A,
-    /// Of the centre, filtered.
-    acceleration: Vec3A,
-    /// Where it hung in the step before, and how fast that place went.
-    hung: Vec3,
-    hung_velocity: Vec3,
-    /// From where it hangs to where it is, and its velocity.
-    swing: Vec3,
-    swing_velocity: Vec3,
 }
 
 /// Discs in motion.
 pub(super) struct Discs {
+    fixed: Vec<Fixed>,
+    /// Bones of each, in their order.
+    hanging: Hung,
     states: Vec<State>,
     /// Circular frequency of the swing, 1/s.
     frequency: f32,
-    /// 0 at the start, then one step of history, then two.
-    known: u8,
-    before_secs: f32,
+    started: bool,
 }
 
 /// `(swing, velocity)` after a time is this matrix times what they were.
@@ -62,85 +64,87 @@ impl Propagator {
 }
 
 impl Discs {
-    pub fn new(discs: &[Disc]) -> Self {
+    pub fn new(discs: &[Disc], attachment: &toile_model::Attachment) -> Self {
         let mut drops: Vec<f32> = discs.iter().map(|d| d.drop_m).collect();
         drops.sort_by(f32::total_cmp);
         let typical = drops.get(drops.len() / 2).copied().unwrap_or(0.02).clamp(0.008, 0.1);
-        let rest = State {
-            centre: Vec3A::ZERO,
-            velocity: Vec3A::ZERO,
-            acceleration: Vec3A::ZERO,
-            hung: Vec3::ZERO,
-            hung_velocity: Vec3::ZERO,
-            swing: Vec3::ZERO,
-            swing_velocity: Vec3::ZERO,
+        let fixed = |d: &Disc| {
+            let rest = attachment.rest[d.vertex as usize];
+            Fixed {
+                normal: d.normal.into(),
+                axis: d.axis.into(),
+                centre: (rest - d.settled).into(),
+                rest: rest.into(),
+                settled: d.settled.into(),
+                drop_m: d.drop_m,
+                share: d.share,
+                vertex: d.vertex,
+            }
         };
-        // A pendulum as long as the cloth hangs deep.
-        let frequency = (9.81 / typical).sqrt();
-        Self { states: vec![rest; discs.len()], frequency, known: 0, before_secs: 0.0 }
+        Self {
+            fixed: discs.iter().map(fixed).collect(),
+            hanging: Hung::new(&attachment.skin, discs.iter().map(|d| d.vertex)),
+            states: vec![
+                State { hung: Vec3A::ZERO, offset: Vec3A::ZERO, velocity: Vec3A::ZERO };
+                discs.len()
+            ],
+            // A pendulum as long as the cloth hangs deep.
+            frequency: (9.81 / typical).sqrt(),
+            started: false,
+        }
     }
 
     /// Velocities of before mean nothing any more; the shape stays.
     pub fn forget(&mut self) {
-        self.known = 0;
+        self.started = false;
     }
 
-    /// One step: `place` gives a vertex's blended bones, `put` takes what is added to its rest position in the bind
-    /// pose.
+    /// One step. `applied` gives, bone by bone, the acceleration that cloth feels at a place of the bind pose; `riding`
+    /// how far a vertex has slid along its limb; `put` takes a vertex and where it is.
     pub fn step(
         &mut self,
-        discs: &[Disc],
-        rest: &[Vec3],
+        bones: &[Affine3A],
+        applied: &[Affine3A],
         dt: f32,
-        place: impl Fn(u32) -> Affine3A,
-        mut put: impl FnMut(u32, &Affine3A, Vec3),
+        riding: impl Fn(u32) -> Vec3A,
+        mut put: impl FnMut(u32, Vec3A),
     ) {
-        let propagator = Propagator::new(self.frequency, dt).0;
-        let believed = 1.0 - (-dt / (DELAY_SECS - dt).max(LEAST_FILTER_SECS)).exp();
-        let between = 2.0 / (dt + self.before_secs);
-        for (disc, state) in discs.iter().zip(&mut self.states) {
-            let bones = place(disc.vertex);
-            let centre = bones.transform_point3a(Vec3A::from(rest[disc.vertex as usize] - disc.settled));
-            if self.known >= 1 {
-                let velocity = (centre - state.centre) / dt;
-                if self.known >= 2 {
-                    let measured = (velocity - state.velocity) * between;
-                    let measured = measured.clamp_length_max(MOST_ACCELERATION);
-                    state.acceleration += (measured - state.acceleration) * believed;
-                }
-                state.velocity = velocity;
-            } else {
-                (state.velocity, state.acceleration) = (Vec3A::ZERO, Vec3A::ZERO);
+        let [a, b, c, d] = Propagator::new(self.frequency, dt).0;
+        let (per_second, started) = (1.0 / dt, self.started);
+        for (i, (disc, state)) in self.fixed.iter().zip(&mut self.states).enumerate() {
+            let (radius, hung) = disc.hang(self.hanging.carry(i, applied, disc.centre));
+            if !started {
+                *state = State { hung, offset: hung, velocity: Vec3A::ZERO };
             }
-            state.centre = centre;
-            let applied = bones.matrix3.transpose() * (GRAVITY - state.acceleration);
-            let (radius, hung) = disc.hang(applied.into());
-            let hung_velocity = if self.known >= 1 { (hung - state.hung) / dt } else { Vec3::ZERO };
-            if self.known == 0 {
-                (state.swing, state.swing_velocity) = (Vec3::ZERO, Vec3::ZERO);
-            }
-            let swing_velocity = state.swing_velocity + state.hung_velocity - hung_velocity;
-            let [a, b, c, d] = propagator;
-            let mut offset = hung + a * state.swing + b * swing_velocity;
-            let mut speed = c * state.swing + d * swing_velocity;
+            let hung_velocity = (hung - state.hung) * per_second;
+            let (swing, speed) = (state.offset - state.hung, state.velocity - hung_velocity);
+            let mut offset = hung + a * swing + b * speed;
+            let mut speed = c * swing + d * speed;
             // Back onto the disc, and never below the skin.
-            let inward = offset.dot(disc.normal);
+            let inward = offset.dot(disc.normal).min(0.0);
             if inward < 0.0 {
                 offset -= inward * disc.normal;
                 speed -= speed.dot(disc.normal).min(0.0) * disc.normal;
             }
-            let length = offset.length();
-            if length > radius {
-                let out = offset / length;
+            let square = offset.length_squared();
+            if square > radius * radius {
+                let out = offset / square.sqrt();
                 offset = out * radius;
                 speed -= speed.dot(out).max(0.0) * out;
             }
-            state.swing = offset - hung;
-            (state.swing_velocity, state.hung, state.hung_velocity) = (speed, hung, hung_velocity);
-            put(disc.vertex, &bones, disc.share * (offset - disc.settled));
+            *state = State { hung, offset, velocity: speed + hung_velocity };
+            let added = disc.share * (offset - disc.settled) + riding(disc.vertex);
+            put(disc.vertex, self.hanging.carry(i, bones, disc.rest + added));
         }
-        self.known = (self.known + 1).min(2);
-        self.before_secs = dt;
+        self.started = true;
+    }
+}
+
+impl Fixed {
+    /// [`Disc::hang`].
+    #[inline(always)]
+    fn hang(&self, acceleration: Vec3A) -> (f32, Vec3A) {
+        toile_model::layers::hang(acceleration, self.normal, self.axis, self.drop_m)
     }
 }
 

@@ -1,11 +1,11 @@
 //! Kinematic correction of floating cloth against legs and trunk (their §7).
 
 use glam::{Affine3A, Vec3, Vec3A};
-use toile_model::layers::Limb;
+use toile_model::layers::LimbCylinder;
 
 /// A limb in its present pose.
 pub(super) struct Posed<'a> {
-    limb: &'a Limb,
+    limb: &'a LimbCylinder,
     world_from_bind: Affine3A,
     bind_from_world: Affine3A,
     axis: Vec3A,
@@ -15,7 +15,7 @@ pub(super) struct Posed<'a> {
 }
 
 impl<'a> Posed<'a> {
-    pub fn new(limb: &'a Limb, bone: &Affine3A) -> Self {
+    pub fn new(limb: &'a LimbCylinder, bone: &Affine3A) -> Self {
         let along = Vec3A::from(limb.to - limb.from);
         let length = along.length().max(1e-6);
         let axis = along / length;
@@ -32,12 +32,33 @@ impl<'a> Posed<'a> {
         }
     }
 
-    /// Moves `x[c]` out of the limb, cloth of thickness `gap` above its skin; calls `met` with each vertex and
-    /// the direction it was moved in.
-    pub fn push(&self, x: &mut [Vec3A], outward: &[Vec3], gap: f32, mut met: impl FnMut(usize, Vec3A)) {
+    /// Of all that can ever reach the limb, what is within `reach` of its skin or inside it now.
+    pub fn near(&self, x: &[Vec3A], reach: f32, near: &mut Vec<u32>) {
+        let ends = [self.limb.from, self.limb.to].map(|p| self.world_from_bind.transform_point3a(p.into()));
+        let along = ends[1] - ends[0];
+        let per_length = 1.0 / along.length_squared().max(1e-12);
+        let widest = (self.widest + reach) * (self.widest + reach);
+        near.clear();
+        near.extend(self.limb.candidates.iter().copied().filter(|c| {
+            let p = x[*c as usize] - ends[0];
+            let t = (p.dot(along) * per_length).clamp(0.0, 1.0);
+            (p - along * t).length_squared() < widest
+        }));
+    }
+
+    /// Moves those of `x` named by `near` out of the limb, cloth of thickness `gap` above its skin; calls `met` with
+    /// each vertex and the direction it was moved in.
+    pub fn push(
+        &self,
+        x: &mut [Vec3A],
+        near: &[u32],
+        outward: &[Vec3],
+        gap: f32,
+        mut met: impl FnMut(usize, Vec3A),
+    ) {
         let from = Vec3A::from(self.limb.from);
         let widest = (self.widest + gap) * (self.widest + gap);
-        for &c in &self.limb.candidates {
+        for &c in near {
             let c = c as usize;
             let p = self.bind_from_world.transform_point3a(x[c]) - from;
             let along = self.axis.dot(p);
@@ -85,7 +106,7 @@ mod tests {
 
     #[test]
     fn cloth_leaves_a_turned_leg_on_its_own_side() {
-        let limb = Limb {
+        let limb = LimbCylinder {
             name: "thigh".into(),
             joint: 0,
             from: Vec3::ZERO,
@@ -104,7 +125,10 @@ mod tests {
         ];
         let mut x = inside.map(place);
         let mut met = Vec::new();
-        Posed::new(&limb, &bone).push(&mut x, &[Vec3::Z; 3], 0.002, |c, _| met.push(c));
+        let (posed, mut near) = (Posed::new(&limb, &bone), Vec::new());
+        posed.near(&x, 0.03, &mut near);
+        assert_eq!(near, [0, 1], "the third is too far to be looked at");
+        posed.push(&mut x, &near, &[Vec3::Z; 3], 0.002, |c, _| met.push(c));
         assert_eq!(met, [0, 1]);
         let back = x.map(|p| bone.inverse().transform_point3a(p));
         for p in &back[..2] {

@@ -4,9 +4,12 @@
 mod balance;
 mod discs;
 mod floating;
+mod hung;
 mod limbs;
+mod shaking;
 mod springs;
 mod trunk;
+mod tubes;
 
 pub use balance::balance;
 
@@ -14,9 +17,12 @@ use crate::{Error, Result, Tier, TierReport, clock, pose};
 use discs::Discs;
 use floating::Cloth;
 use glam::{Affine3A, Vec3, Vec3A};
+use hung::Hung;
+use shaking::Shaking;
 use std::sync::Arc;
 use toile_model::layers::Layers;
 use trunk::Lattice;
+use tubes::Tubes;
 
 /// What the step may cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,7 +54,11 @@ pub struct Layered {
     joints: usize,
     posed: Vec<Vec3>,
     before: Vec<Vec3>,
+    shaking: Shaking,
+    tubes: Tubes,
     discs: Discs,
+    /// Bones of the vertices of layer 1, and of those of the trunk.
+    kinematic: Hung,
     lattice: Option<Lattice>,
     cloth: Option<Cloth>,
     /// Bone of the hips in the step before.
@@ -62,14 +72,14 @@ impl Layered {
     pub fn new(layers: Arc<Layers>, settings: LayeredSettings) -> Self {
         let posed = layers.attachment.rest.clone();
         let settings = LayeredSettings { step_secs: settings.step_secs.clamp(1e-4, PAPERS_STEP_SECS) };
-        let limbs = layers.floating.iter().flat_map(|f| &f.limbs).map(|l| usize::from(l.joint) + 1);
-        let nodes = layers.trunk.iter().map(|t| t.homes.skin.joint_count());
-        let own = layers.attachment.skin.joint_count().max(usize::from(layers.hips.0) + 1);
         Self {
-            joints: limbs.chain(nodes).fold(own, usize::max),
+            joints: layers.joints,
             before: posed.clone(),
             posed,
-            discs: Discs::new(&layers.discs),
+            shaking: Shaking::default(),
+            tubes: Tubes::new(&layers.tubes, &layers.rides, &layers.attachment),
+            discs: Discs::new(&layers.discs, &layers.attachment),
+            kinematic: Hung::new(&layers.attachment.skin, layers.kinematic.iter().copied()),
             lattice: layers.trunk.as_ref().map(Lattice::new),
             cloth: layers.floating.as_ref().map(Cloth::new),
             hips: None,
@@ -86,7 +96,7 @@ impl Layered {
 
     /// Bytes of what changes from step to step, about.
     pub fn state_bytes(&self) -> usize {
-        let discs = 112 * self.layers.discs.len();
+        let discs = 48 * self.layers.discs.len();
         let lattice = self.lattice.as_ref().map_or(0, |_| 32 * 42);
         discs + lattice + self.layers.floating.as_ref().map_or(0, |f| 32 * f.free.len())
     }
@@ -94,22 +104,19 @@ impl Layered {
     /// Layers 1 and 2, floating cloth left out.
     fn kinematic(&mut self, bones: &[Affine3A], dt: f32) {
         let layers = &*self.layers;
-        let (skin, rest) = (&layers.attachment.skin, &layers.attachment.rest);
-        for &v in &layers.kinematic {
-            self.posed[v as usize] = skin.blend(v as usize, bones).transform_point3(rest[v as usize]);
+        let (tubes, posed) = (&mut self.tubes, &mut self.posed);
+        if !layers.tubes.is_empty() {
+            tubes.step(bones, dt);
         }
-        let posed = &mut self.posed;
-        self.discs.step(
-            &layers.discs,
-            rest,
-            dt,
-            |v| skin.blend(v as usize, bones),
-            |v, placed, added| {
-                posed[v as usize] = placed.transform_point3(rest[v as usize] + added);
-            },
-        );
+        for (i, &v) in layers.kinematic.iter().enumerate() {
+            let rest = Vec3A::from(layers.attachment.rest[v as usize]) + tubes.riding(v);
+            posed[v as usize] = self.kinematic.carry(i, bones, rest).into();
+        }
+        self.shaking.step(bones, dt, layers.height_m);
+        let felt = &self.shaking.felt;
+        self.discs.step(bones, felt, dt, |v| tubes.riding(v), |v, p| posed[v as usize] = p.into());
         if let (Some(trunk), Some(lattice)) = (&layers.trunk, &mut self.lattice) {
-            lattice.step(trunk, bones, dt, self.settings.step_secs);
+            lattice.step(trunk, bones, dt);
             for (v, weights) in trunk.followers.iter().zip(&trunk.weights) {
                 self.posed[*v as usize] += lattice.deform(weights);
             }
@@ -135,8 +142,9 @@ impl Layered {
             self.posed[v as usize] = placed.transform_point3(attachment.rest[v as usize]);
         }
         cloth.start(floating, &self.posed);
+        let hips = usize::from(self.layers.hips.0);
         for _ in 0..SETTLING_STEPS {
-            cloth.step(floating, bones, 1.0 / 30.0, self.settings.step_secs, &mut self.posed);
+            cloth.step(floating, bones, hips, 1.0 / 30.0, self.settings.step_secs, &mut self.posed);
         }
     }
 
@@ -152,6 +160,8 @@ impl Layered {
 impl Tier for Layered {
     fn reset(&mut self) {
         self.discs.forget();
+        self.shaking.forget();
+        self.tubes.forget();
         if let Some(lattice) = &mut self.lattice {
             lattice.moved.fill(Vec3A::ZERO);
             lattice.forget();
@@ -169,6 +179,7 @@ impl Tier for Layered {
         let carried = self.teleported(bones, dt);
         if let Some(carried) = &carried {
             self.discs.forget();
+            self.shaking.forget();
             if let Some(lattice) = &mut self.lattice {
                 lattice.forget();
             }
@@ -185,7 +196,14 @@ impl Tier for Layered {
             self.settle(bones);
         }
         if let (Some(floating), Some(cloth)) = (&self.layers.floating, &mut self.cloth) {
-            cloth.step(floating, bones, dt, self.settings.step_secs, &mut self.posed);
+            cloth.step(
+                floating,
+                bones,
+                usize::from(self.layers.hips.0),
+                dt,
+                self.settings.step_secs,
+                &mut self.posed,
+            );
             if !cloth.is_finite() {
                 self.posed.copy_from_slice(&self.before);
                 self.reset();
@@ -200,9 +218,7 @@ impl Tier for Layered {
     }
 
     fn velocities(&self, out: &mut [Vec3]) -> bool {
-        for ((out, now), before) in out.iter_mut().zip(&self.posed).zip(&self.before) {
-            *out = (*now - *before) * self.per_second;
-        }
+        super::differences(&self.posed, &self.before, self.per_second, out);
         true
     }
 

@@ -1,5 +1,6 @@
 //! Layer 2 on the trunk: 42 nodes that carry the cloth by free-form deformation (their §6.2).
 
+use super::hung::Hung;
 use super::springs::Springs;
 use glam::{Affine3A, Vec3, Vec3A};
 use toile_model::layers::{LATTICE_NODES, SHOULDER_NODES, Spring, Trunk};
@@ -9,11 +10,14 @@ const GRAVITY: Vec3A = Vec3A::new(0.0, -9.81, 0.0);
 const HOLD_HZ: f32 = 1.6;
 /// What of a node's velocity against the trunk is left after a second.
 const LEFT_OF_SPEED: f32 = 0.004;
+/// Longest part of a step, s. Parts of 1/60 s shake shirts twice as fast.
+const LONGEST_SECS: f32 = 1.0 / 120.0;
 /// Free, and behind them the shoulders and the places that hold each node.
 const PARTICLES: usize = 2 * LATTICE_NODES + SHOULDER_NODES;
 
 /// The lattice in motion.
 pub(super) struct Lattice {
+    hanging: Hung,
     springs: Springs,
     x: Vec<Vec3A>,
     v: Vec<Vec3A>,
@@ -35,7 +39,9 @@ impl Lattice {
             stiffness: trunk.mass[i] * (std::f32::consts::TAU * HOLD_HZ).powi(2),
         });
         let all: Vec<Spring> = trunk.springs.iter().copied().chain(holds).collect();
+        let all_homes = 0..(LATTICE_NODES + SHOULDER_NODES) as u32;
         Self {
+            hanging: Hung::new(&trunk.homes.skin, all_homes),
             springs: Springs::new(&trunk.mass, all.iter()),
             x: vec![Vec3A::ZERO; PARTICLES],
             v: vec![Vec3A::ZERO; LATTICE_NODES],
@@ -52,15 +58,16 @@ impl Lattice {
         self.started = false;
     }
 
-    /// One step to the present bones, in parts of at most `longest` seconds.
-    pub fn step(&mut self, trunk: &Trunk, bones: &[Affine3A], dt: f32, longest: f32) {
+    /// One step to the present bones.
+    pub fn step(&mut self, trunk: &Trunk, bones: &[Affine3A], dt: f32) {
         std::mem::swap(&mut self.homes, &mut self.homes_before);
         for i in 0..self.homes.len() {
-            let placed = trunk.homes.skin.blend(i, bones);
-            self.homes[i] = placed.transform_point3a(Vec3A::from(trunk.homes.rest[i]));
+            let rest = Vec3A::from(trunk.homes.rest[i]);
+            self.homes[i] = self.hanging.carry(i, bones, rest);
             if i < LATTICE_NODES {
-                self.outward[i] = (placed.matrix3 * Vec3A::from(trunk.outward[i])).normalize_or_zero();
-                self.balanced[i] = placed.matrix3 * GRAVITY;
+                let out = self.hanging.carry(i, bones, rest + Vec3A::from(trunk.outward[i])) - self.homes[i];
+                self.outward[i] = out.normalize_or_zero();
+                self.balanced[i] = self.hanging.carry(i, bones, rest + GRAVITY) - self.homes[i];
             }
         }
         if !self.started {
@@ -72,7 +79,7 @@ impl Lattice {
             self.v.fill(Vec3A::ZERO);
             self.started = true;
         }
-        let parts = (dt / longest).ceil().max(1.0);
+        let parts = (dt / LONGEST_SECS).ceil().max(1.0);
         let h = dt / parts;
         let left = LEFT_OF_SPEED.powf(h);
         for part in 1..=parts as usize {

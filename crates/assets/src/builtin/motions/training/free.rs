@@ -3,7 +3,7 @@
 
 use super::Clip;
 use super::gaits::route;
-use crate::builtin::motions::choreography::{Hold, d, wander};
+use crate::builtin::motions::choreography::{LegAngles, d, wander};
 use crate::builtin::motions::figure::{Extra, Figure, Plan};
 
 pub(super) const CLIPS: &[Clip] = &[
@@ -63,7 +63,10 @@ fn stepping(figure: &Figure, duration: f64, seed: u32, speed: f64, degrees: f64)
 /// Steps with the swinging legs thrown anywhere.
 fn dancing(figure: &Figure, seed: u32, degrees: f64) -> Plan {
     let mut plan = stepping(figure, 10.0, seed, 0.3, 90.0);
-    plan.hold_swings(Hold { knee: d(48.0), point: d(25.0), flex: d(30.0), out: d(12.0), turn: d(10.0) }, 0.9);
+    plan.hold_swings(
+        LegAngles { knee: d(48.0), point: d(25.0), flex: d(30.0), out: d(12.0), turn: d(10.0) },
+        0.9,
+    );
     for k in 0..2 {
         let of = |i: u32| wander(seed + 40 + 10 * i + k as u32, 0.45);
         let (flex, out, knee) = (of(0), of(1), of(2));

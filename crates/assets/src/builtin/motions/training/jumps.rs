@@ -2,7 +2,7 @@
 
 use super::Clip;
 use super::gaits::route;
-use crate::builtin::motions::choreography::{Hold, d, held, passing_speed};
+use crate::builtin::motions::choreography::{LegAngles, d, held, passing_speed};
 use crate::builtin::motions::feet::Stance;
 use crate::builtin::motions::figure::{Extra, Figure, Plan};
 use crate::builtin::motions::gait::Swing;
@@ -58,7 +58,10 @@ pub(super) const CLIPS: &[Clip] = &[
     ("run-leaping-wide", |f| leaping(f, 3.6, 78.0, 30.0)),
     ("skipping", |f| {
         let mut plan = route(f, 6.0, &|_| [1.7, 0.0], &|_| 0.0, &|_| 0.8, &|_| 1.0);
-        plan.hold_swings(Hold { flex: d(65.0), out: d(4.0), turn: 0.0, knee: d(80.0), point: d(20.0) }, 0.7);
+        plan.hold_swings(
+            LegAngles { flex: d(65.0), out: d(4.0), turn: 0.0, knee: d(80.0), point: d(20.0) },
+            0.7,
+        );
         plan
     }),
 ];

@@ -2,7 +2,7 @@
 
 use super::Clip;
 use super::gaits::route;
-use crate::builtin::motions::choreography::{Hold, d, held, passing_speed};
+use crate::builtin::motions::choreography::{LegAngles, d, held, passing_speed};
 use crate::builtin::motions::feet::Stance;
 use crate::builtin::motions::figure::{Extra, Figure, Plan};
 use crate::builtin::motions::gait::wave;
@@ -26,7 +26,7 @@ pub(super) const CLIPS: &[Clip] = &[
                 k,
                 [from, to],
                 1.1,
-                Hold { flex: d(-38.0), out: d(6.0), turn: d(15.0), knee: d(10.0), point: d(40.0) },
+                LegAngles { flex: d(-38.0), out: d(6.0), turn: d(15.0), knee: d(10.0), point: d(40.0) },
             );
             plan.add(|e| &mut e.pelvis_tilt, held(from, to, 1.2, d(40.0)));
             plan.add(|e| &mut e.bend, held(from, to, 1.2, d(38.0)));
@@ -36,13 +36,23 @@ pub(super) const CLIPS: &[Clip] = &[
         plan
     }),
     ("high-knees", |f| {
-        march(f, 7.0, 2.6, Hold { flex: d(85.0), out: d(4.0), turn: 0.0, knee: d(95.0), point: d(20.0) })
+        march(f, 7.0, 2.6, LegAngles { flex: d(85.0), out: d(4.0), turn: 0.0, knee: d(95.0), point: d(20.0) })
     }),
     ("march-knees-out", |f| {
-        march(f, 7.0, 2.2, Hold { flex: d(60.0), out: d(35.0), turn: d(30.0), knee: d(95.0), point: d(30.0) })
+        march(
+            f,
+            7.0,
+            2.2,
+            LegAngles { flex: d(60.0), out: d(35.0), turn: d(30.0), knee: d(95.0), point: d(30.0) },
+        )
     }),
     ("march-legs-back", |f| {
-        march(f, 7.0, 2.0, Hold { flex: d(-30.0), out: d(6.0), turn: d(8.0), knee: d(25.0), point: d(35.0) })
+        march(
+            f,
+            7.0,
+            2.0,
+            LegAngles { flex: d(-30.0), out: d(6.0), turn: d(8.0), knee: d(25.0), point: d(35.0) },
+        )
     }),
     ("pirouette-right", |f| pirouette(f, 0, -360.0, 1.5)),
     ("roundhouse-left", |f| roundhouse(f, 0)),
@@ -51,7 +61,7 @@ pub(super) const CLIPS: &[Clip] = &[
 
 /// A kick: where the thigh goes, the knee drawn up and stretched, and what pelvis and trunk give.
 pub(in crate::builtin::motions) struct Kick {
-    hold: Hold,
+    hold: LegAngles,
     /// The knee before and after the foot flies, radians.
     drawn: f64,
     tilt: f64,
@@ -65,7 +75,7 @@ const fn deg(x: f64) -> f64 {
 }
 
 pub(in crate::builtin::motions) const FRONT: Kick = Kick {
-    hold: Hold { flex: deg(82.0), out: deg(4.0), turn: 0.0, knee: deg(12.0), point: deg(25.0) },
+    hold: LegAngles { flex: deg(82.0), out: deg(4.0), turn: 0.0, knee: deg(12.0), point: deg(25.0) },
     drawn: deg(85.0),
     tilt: deg(-16.0),
     list: deg(3.0),
@@ -73,7 +83,7 @@ pub(in crate::builtin::motions) const FRONT: Kick = Kick {
     side: 0.0,
 };
 pub(in crate::builtin::motions) const SIDE: Kick = Kick {
-    hold: Hold { flex: deg(12.0), out: deg(62.0), turn: deg(-12.0), knee: deg(10.0), point: deg(5.0) },
+    hold: LegAngles { flex: deg(12.0), out: deg(62.0), turn: deg(-12.0), knee: deg(10.0), point: deg(5.0) },
     drawn: deg(90.0),
     tilt: deg(4.0),
     list: deg(18.0),
@@ -81,7 +91,7 @@ pub(in crate::builtin::motions) const SIDE: Kick = Kick {
     side: deg(24.0),
 };
 const BACK: Kick = Kick {
-    hold: Hold { flex: deg(-34.0), out: deg(8.0), turn: deg(8.0), knee: deg(14.0), point: deg(20.0) },
+    hold: LegAngles { flex: deg(-34.0), out: deg(8.0), turn: deg(8.0), knee: deg(14.0), point: deg(20.0) },
     drawn: deg(70.0),
     tilt: deg(30.0),
     list: 0.0,
@@ -109,7 +119,7 @@ pub(in crate::builtin::motions) fn one_kick(
     share: f64,
 ) {
     let (to, side) = (from + lasts, figure.legs[k].side);
-    let hold = Hold { flex: share * kick.hold.flex, out: share * kick.hold.out, ..kick.hold };
+    let hold = LegAngles { flex: share * kick.hold.flex, out: share * kick.hold.out, ..kick.hold };
     plan.hold_leg(figure, k, [from, to], 0.45 * lasts, hold);
     // The knee is drawn in before the foot flies and after it.
     plan.add(
@@ -133,7 +143,7 @@ pub(in crate::builtin::motions) fn one_kick(
 /// A straight leg swung to and fro, then from side to side.
 fn leg_swings(figure: &Figure, k: usize) -> Plan {
     let mut plan = Plan::standing(figure, 8.0);
-    let hold = Hold { knee: d(12.0), point: d(20.0), flex: d(12.0), out: d(4.0), turn: 0.0 };
+    let hold = LegAngles { knee: d(12.0), point: d(20.0), flex: d(12.0), out: d(4.0), turn: 0.0 };
     plan.hold_leg(figure, k, [0.5, 7.5], 0.8, hold);
     let rock = crate::builtin::motions::choreography::rocking;
     plan.add(|e| &mut e.legs[k].flex, rock(0.7, 4.4, 1.4, 0.0, d(42.0)));
@@ -146,7 +156,7 @@ fn leg_swings(figure: &Figure, k: usize) -> Plan {
 }
 
 /// Steps on the spot with every swinging leg held.
-fn march(figure: &Figure, duration: f64, tempo: f64, hold: Hold) -> Plan {
+fn march(figure: &Figure, duration: f64, tempo: f64, hold: LegAngles) -> Plan {
     let mut plan = route(figure, duration, &|_| [0.0; 2], &|_| 0.0, &|_| 0.0, &|_| tempo);
     plan.hold_swings(hold, 1.0);
     let phase = plan.travel.phase.clone();
@@ -168,7 +178,7 @@ pub(in crate::builtin::motions) fn pirouette(figure: &Figure, k: usize, degrees:
     let mut plan =
         spin_on_one_foot(figure, k, from + lasts + 2.4, &passing_speed(from, from + lasts, d(degrees)));
     let (up, down) = (from - 0.5, from + lasts + 0.6);
-    let hold = Hold { flex: d(55.0), out: d(30.0), turn: d(30.0), knee: d(110.0), point: d(45.0) };
+    let hold = LegAngles { flex: d(55.0), out: d(30.0), turn: d(30.0), knee: d(110.0), point: d(45.0) };
     plan.hold_leg(figure, k, [up, down], 0.55, hold);
     plan.add(|e| &mut e.heels[1 - k], held(up + 0.1, down - 0.1, 0.4, d(-32.0)));
     plan.add(|e| &mut e.rise, held(up + 0.1, down - 0.1, 0.4, 0.03));
@@ -185,7 +195,7 @@ fn roundhouse(figure: &Figure, k: usize) -> Plan {
     let (again, home) = (passing_speed(4.2, 4.8, side * d(-95.0)), passing_speed(5.0, 6.0, side * d(95.0)));
     let mut plan = spin_on_one_foot(figure, k, 7.0, &|t| there(t) + back(t) + again(t) + home(t));
     let kick = Kick {
-        hold: Hold { flex: d(52.0), out: d(55.0), turn: d(-25.0), knee: d(14.0), point: d(35.0) },
+        hold: LegAngles { flex: d(52.0), out: d(55.0), turn: d(-25.0), knee: d(14.0), point: d(35.0) },
         drawn: d(100.0),
         tilt: d(-4.0),
         list: d(16.0),

@@ -56,7 +56,7 @@ struct Node {
 
 /// The tree.
 #[derive(Clone, Debug, Default)]
-pub struct Bvh {
+pub struct Bvh2 {
     nodes: Vec<Node>,
     order: Vec<u32>,
     boxes: Vec<Aabb>,
@@ -73,7 +73,7 @@ const PASSES_OVER: f64 = 0.64;
 /// Items per leaf: one or two boxes more to test are cheaper than another level.
 const LEAF: usize = 4;
 
-impl Bvh {
+impl Bvh2 {
     /// Builds over items at `centres`.
     pub fn new(centres: &[DVec3]) -> Self {
         let mut bvh = Self {
@@ -121,7 +121,7 @@ impl Bvh {
     }
 
     /// Notes which nodes are one piece, `neighbours` being pairs of items that share an edge: what is one piece and
-    /// faces one way cannot meet itself (Volino and Magnenat-Thalmann 1994), and [`Bvh::pairs`] then passes it over.
+    /// faces one way cannot meet itself (Volino and Magnenat-Thalmann 1994), and [`Bvh2::pairs`] then passes it over.
     pub fn join(&mut self, neighbours: &[[u32; 2]]) {
         let mut beside = vec![Vec::new(); self.order.len()];
         for &[a, b] in neighbours {
@@ -172,7 +172,7 @@ impl Bvh {
         }
     }
 
-    /// Whether these nodes, passed over by [`Bvh::pairs`], still face one way.
+    /// Whether these nodes, passed over by [`Bvh2::pairs`], still face one way.
     pub fn still_even(&self, passed: &[u32]) -> bool {
         passed.iter().all(|&n| self.even[n as usize] > FACES_ONE_WAY)
     }
@@ -274,7 +274,7 @@ mod tests {
             })
             .collect();
         let centres: Vec<DVec3> = boxes.iter().map(|b| 0.5 * (b.lo + b.hi)).collect();
-        let mut bvh = Bvh::new(&centres);
+        let mut bvh = Bvh2::new(&centres);
         bvh.refit(|i| boxes[i as usize]);
         let mut found = std::collections::BTreeSet::new();
         bvh.pairs(&mut Vec::new(), &mut Vec::new(), |a, b| assert!(found.insert((a.min(b), a.max(b)))));
@@ -292,7 +292,7 @@ mod tests {
     /// Pairs among five items in a row, each overlapping the next.
     fn pairs_of(joined: &[[u32; 2]], normals: [DVec3; 5]) -> usize {
         let centres: Vec<DVec3> = (0..5).map(|i| DVec3::X * f64::from(i)).collect();
-        let mut bvh = Bvh::new(&centres);
+        let mut bvh = Bvh2::new(&centres);
         bvh.join(joined);
         bvh.refit(|i| Aabb { lo: centres[i as usize], hi: centres[i as usize] }.inflated(0.6));
         bvh.face(|i| Aabb { lo: normals[i as usize], hi: normals[i as usize] });

@@ -5,9 +5,9 @@ use super::movement::{LOOKED_EVERY, MEASURES, Movement};
 /// Frames nearer to one another than this share of a tolerance are kept once.
 const THIN: f32 = 0.3;
 
-/// What was seen, measure by measure.
+/// The frames of all clips added, measure by measure.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct TrainingFrames {
     kept: Vec<Points>,
     /// Frames in all.
     pub frames: usize,
@@ -21,9 +21,9 @@ struct Points {
     flat: Vec<f32>,
 }
 
-impl Seen {
+impl TrainingFrames {
     /// Adds a clip.
-    pub fn see(&mut self, movement: &Movement) {
+    pub fn add(&mut self, movement: &Movement) {
         if movement.is_empty() {
             return;
         }

@@ -1,7 +1,7 @@
 //! The figure: which primitives make the body, where their stations lie, and how they are let out and
 //! taken in until the tape reads the wanted girths.
 //!
-//! The tables below are drawn at the survey's mean stature; `Figure::new` moves their heights to the
+//! The tables below are drawn at the survey's mean stature; `BodyField::new` moves their heights to the
 //! wanted landmarks. The field is that of the half `x ≥ 0`; callers mirror.
 
 use super::super::proportions::{Joints, Proportions};
@@ -11,7 +11,7 @@ use glam::{Vec2, Vec3};
 
 /// The body as a signed field, part by part.
 #[derive(Clone, Debug)]
-pub struct Figure {
+pub struct BodyField {
     torso: Sweep,
     breast: Ellipsoid,
     buttock: Ellipsoid,
@@ -56,6 +56,23 @@ struct Levels {
     arm: Level,
 }
 
+impl Levels {
+    /// The heights between which each primitive counts, drawn ones but for the arm.
+    fn new(lift: impl Fn(f32) -> f32, arm: Level) -> Self {
+        let level = |low: f32, high: f32| Level { low: lift(low), high: lift(high) };
+        Self {
+            torso: level(0.780, 1.365),
+            breast: level(1.09, 1.29),
+            buttock: level(0.75, 0.97),
+            yoke: level(1.25, 1.41),
+            head: level(1.28, 1.63),
+            leg: level(0.0, 0.97),
+            foot: level(0.0, 0.09),
+            arm,
+        }
+    }
+}
+
 /// Distances to the parts that the weights tell apart.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts {
@@ -67,7 +84,7 @@ pub struct Parts {
     pub arm: f32,
 }
 
-/// The girths that are fitted, in the order of `Figure::tapes`.
+/// The girths that are fitted, in the order of `BodyField::tapes`.
 const GIRTHS: usize = 11;
 
 /// Heights of the drawn figure that move with the wearer's.
@@ -254,7 +271,7 @@ fn dents(tall: f32, at: impl Fn(f32, f32, f32) -> Vec3) -> Vec<Dent> {
     ]
 }
 
-impl Figure {
+impl BodyField {
     /// The figure on which the tape reads the girths of `p`.
     pub fn fitted(p: &Proportions, joints: &Joints) -> Self {
         let mut sizes = [1.0; GIRTHS];
@@ -315,19 +332,7 @@ impl Figure {
             let own = [(0.070, joints.ankle.x), (0.449, joints.knee.x), (0.860, joints.hip.x)];
             Vec2::new(between(&own, y) - between(&drawn, y), 0.0)
         };
-        let arm_knots = [
-            0.0,
-            joints.shoulder.distance(joints.elbow),
-            joints.shoulder.distance(joints.elbow) + joints.elbow.distance(joints.wrist),
-            joints.shoulder.distance(joints.elbow) + joints.elbow.distance(joints.wrist) + p.hand_length,
-        ];
-        let along_arm = |t: f32| {
-            if t < 0.0 {
-                return t * tall;
-            }
-            let knots: Vec<(f32, f32)> = DRAWN_ARM.iter().copied().zip(arm_knots).collect();
-            between(&knots, t)
-        };
+        let along_arm = along_arm(p, joints, tall);
         let hand = p.hand_length / (DRAWN_ARM[3] - DRAWN_ARM[2]);
         let down = (joints.elbow - joints.shoulder).normalize();
         let up = Vec3::Z.cross(down).normalize();
@@ -339,19 +344,10 @@ impl Figure {
         let at = |x: f32, y: f32, z: f32| Vec3::new(x * tall, lift(y), z * tall);
         let mix = |flat: [f32; 3], full: [f32; 3]| Vec3::from(flat).lerp(Vec3::from(full), p.bust);
         let skull = |c: Vec3, r: Vec3, pitch: f32| Ellipsoid::new(c, r * Vec3::new(head, tall, head), pitch);
-        let level = |low: f32, high: f32| Level { low: lift(low), high: lift(high) };
-        let levels = Levels {
-            torso: level(0.780, 1.365),
-            breast: level(1.09, 1.29),
-            buttock: level(0.75, 0.97),
-            yoke: level(1.25, 1.41),
-            head: level(1.28, 1.63),
-            leg: level(0.0, 0.97),
-            foot: level(0.0, 0.09),
-            arm: Level { low: in_arm(DRAWN_ARM[3], -0.04, 0.0).y, high: joints.shoulder.y + 0.06 * tall },
-        };
+        let arm_level =
+            Level { low: in_arm(DRAWN_ARM[3], -0.04, 0.0).y, high: joints.shoulder.y + 0.06 * tall };
         Self {
-            levels,
+            levels: Levels::new(lift, arm_level),
             torso: Sweep::new(
                 Vec3::ZERO,
                 upright,
@@ -442,6 +438,15 @@ impl Figure {
         let body = smooth_union(smooth_union(d.trunk, d.leg, 0.05), d.arm, 0.030);
         body + self.dents.iter().map(|dent| dent.offset(p)).sum::<f32>()
     }
+}
+
+/// From places along the drawn arm to places along the wearer's.
+fn along_arm(p: &Proportions, joints: &Joints, tall: f32) -> impl Fn(f32) -> f32 + Copy + use<> {
+    let upper = joints.shoulder.distance(joints.elbow);
+    let to_wrist = upper + joints.elbow.distance(joints.wrist);
+    let own = [0.0, upper, to_wrist, to_wrist + p.hand_length];
+    let knots: [(f32, f32); 4] = std::array::from_fn(|k| (DRAWN_ARM[k], own[k]));
+    move |t: f32| if t < 0.0 { t * tall } else { between(&knots, t) }
 }
 
 /// From heights of the drawn figure to heights of the wearer's.

@@ -1,4 +1,4 @@
-//! What samples of cloth remember of the limbs of a body from step to step, so that few of them search.
+//! The limb cache: where samples of cloth last found the limbs of a body, kept from step to step so that few of them search.
 
 use super::body::{BodySurface, Nearest};
 use super::surfaces::SEARCH_TOUCHING_M;
@@ -7,7 +7,7 @@ use glam::{DVec3, Vec3};
 
 /// The nearest point of a limb when it was last looked for: it tells how long the sample may be left alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Watch {
+struct CachedNearest {
     weights: [f32; 3],
     /// From that point to the sample.
     offset: Vec3,
@@ -17,13 +17,13 @@ struct Watch {
     inside: bool,
 }
 
-/// Which limb each sample belongs to, and where it last saw all of them.
+/// Which limb each sample belongs to, and where it last found all of them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Memory {
+pub struct LimbCache {
     /// How many limbs there are.
-    pub parts: usize,
+    pub limb_count: usize,
     /// The limb of each segment.
-    limbs: Vec<u8>,
+    limb_of: Vec<u8>,
     /// Per sample and segment the triangle last found nearest.
     seeds: Vec<u32>,
     /// The limb each sample was nearest to when the garment was put on.
@@ -37,7 +37,7 @@ pub struct Memory {
     /// Per vertex how far the samples beside it are that it speaks for, m.
     spread: Vec<f64>,
     /// What was last found per sample and segment.
-    watched: Vec<Watch>,
+    nearest: Vec<CachedNearest>,
     /// Time of all looks so far, s.
     clock: f32,
 }
@@ -59,29 +59,29 @@ const WALKS_SHARE: f32 = 0.1;
 /// Samples that a vertex speaks for are this share of an edge away.
 const SPEAKS_FOR: f64 = 0.55;
 
-impl Memory {
+impl LimbCache {
     /// Notes which limb each sample lies on.
     pub fn new(scene: &Scene, x: &[DVec3], body: &BodySurface) -> Self {
-        let limbs: Vec<u8> = body.segments().map(|limb| limb as u8).collect();
-        let parts = limbs.len();
+        let limb_of: Vec<u8> = body.segments().map(|limb| limb as u8).collect();
+        let segments = limb_of.len();
         let mut spread = vec![0.0f64; scene.len()];
         for (e, length) in scene.edges.iter().zip(&scene.edge_lengths) {
             e.iter().for_each(|&v| spread[v as usize] = spread[v as usize].max(SPEAKS_FOR * length));
         }
-        let mut memory = Self {
-            parts: body.parts(),
-            limbs,
+        let mut cache = Self {
+            limb_count: body.limb_count(),
+            limb_of,
             spread,
-            seeds: vec![u32::MAX; scene.samples.len() * parts],
-            homes: scene.samples.iter().map(|s| body.nearest_part(s.point(x)) as u32).collect(),
-            slack: vec![0.0; scene.len() * parts],
+            seeds: vec![u32::MAX; scene.samples.len() * segments],
+            homes: scene.samples.iter().map(|s| body.nearest_limb(s.point(x)) as u32).collect(),
+            slack: vec![0.0; scene.len() * segments],
             near: vec![0; scene.len()],
             looked_at: x.to_vec(),
-            watched: vec![Watch::default(); scene.samples.len() * parts],
+            nearest: vec![CachedNearest::default(); scene.samples.len() * segments],
             clock: 0.0,
         };
-        memory.give_back_patches(scene);
-        memory
+        cache.give_back_patches(scene);
+        cache
     }
 
     /// The limb that a sample belongs to.
@@ -91,7 +91,7 @@ impl Memory {
 
     /// A triangle of a segment that is likely to be near.
     fn seed(&self, s: usize, segment: usize) -> Option<u32> {
-        let seed = self.seeds[s * self.limbs.len() + segment];
+        let seed = self.seeds[s * self.limb_of.len() + segment];
         (seed != u32::MAX).then_some(seed)
     }
 
@@ -103,7 +103,7 @@ impl Memory {
         scene: &Scene,
         body: &BodySurface,
         s: usize,
-        part: usize,
+        limb: usize,
         y: DVec3,
         from_corners: &[f64; 3],
         touching: bool,
@@ -111,8 +111,8 @@ impl Memory {
     ) -> Option<(Nearest, bool)> {
         let near = self.near_segments(&scene.samples[s]);
         let mut best: Option<(Nearest, bool)> = None;
-        for segment in 0..self.limbs.len() {
-            if self.limbs[segment] as usize != part || near & 1 << segment == 0 {
+        for segment in 0..self.limb_of.len() {
+            if self.limb_of[segment] as usize != limb || near & 1 << segment == 0 {
                 continue;
             }
             let found = self.look_at(scene, body, s, segment, y, from_corners, touching, within);
@@ -142,7 +142,7 @@ impl Memory {
         if !is_vertex && self.between(&scene.samples[s], from_corners, segment) > 0.0 {
             return None;
         }
-        let at = s * self.limbs.len() + segment;
+        let at = s * self.limb_of.len() + segment;
         let seed = self.seed(s, segment);
         let stays = seed.and_then(|seed| match touching {
             true => self.rests(body, at, seed, y),
@@ -160,10 +160,10 @@ impl Memory {
             self.note_clear(s, segment, if outside { away } else { 0.0 }, within);
         }
         if let (Some((f, _)), None) = (&found, stays) {
-            let searched_at = if walked.is_some() { self.watched[at].searched_at } else { self.clock };
+            let searched_at = if walked.is_some() { self.nearest[at].searched_at } else { self.clock };
             let weights = f.weights.map(|w| w as f32);
             let offset = (y - f.point).as_vec3();
-            self.watched[at] = Watch { weights, offset, searched_at, inside: !outside };
+            self.nearest[at] = CachedNearest { weights, offset, searched_at, inside: !outside };
         }
         self.seeds[at] = found.map_or(u32::MAX, |f| f.0.triangle);
         found
@@ -221,11 +221,11 @@ impl Memory {
         for (v, (x, at)) in x.iter().zip(&mut self.looked_at).enumerate() {
             let own = (*x - *at - common).length();
             *at = *x;
-            let slack = &mut self.slack[v * self.limbs.len()..(v + 1) * self.limbs.len()];
+            let slack = &mut self.slack[v * self.limb_of.len()..(v + 1) * self.limb_of.len()];
             let mut near = 0;
-            for (part, (slack, limb)) in slack.iter_mut().zip(&limbs).enumerate() {
+            for (segment, (slack, limb)) in slack.iter_mut().zip(&limbs).enumerate() {
                 *slack -= own + limb;
-                near |= u16::from(*slack <= 0.0) << part;
+                near |= u16::from(*slack <= 0.0) << segment;
             }
             self.near[v] = near;
         }
@@ -238,10 +238,10 @@ impl Memory {
             return false;
         }
         self.looked_at[v] = x;
-        for part in 0..self.limbs.len() {
-            let slack = &mut self.slack[v * self.limbs.len() + part];
+        for segment in 0..self.limb_of.len() {
+            let slack = &mut self.slack[v * self.limb_of.len() + segment];
             *slack -= own.sqrt();
-            self.near[v] |= u16::from(*slack <= 0.0) << part;
+            self.near[v] |= u16::from(*slack <= 0.0) << segment;
         }
         true
     }
@@ -253,8 +253,8 @@ impl Memory {
         if segments == 0 {
             return 0;
         }
-        let near = (0..self.limbs.len()).filter(|segment| segments & 1 << segment != 0);
-        near.fold(0, |limbs, segment| limbs | 1 << self.limbs[segment])
+        let near = (0..self.limb_of.len()).filter(|segment| segments & 1 << segment != 0);
+        near.fold(0, |limbs, segment| limbs | 1 << self.limb_of[segment])
     }
 
     /// The segments, as bits, that may be near a sample: those that may be near all its corners.
@@ -264,22 +264,22 @@ impl Memory {
     }
 
     /// Notes that a limb is at least `clear` away from a vertex.
-    fn note_clear(&mut self, v: usize, part: usize, clear: f64, within: f64) {
+    fn note_clear(&mut self, v: usize, segment: usize, clear: f64, within: f64) {
         let slack = clear - within - self.spread[v];
-        self.slack[v * self.limbs.len() + part] = slack;
-        let bit = 1 << part;
+        self.slack[v * self.limb_of.len() + segment] = slack;
+        let bit = 1 << segment;
         self.near[v] = if slack > 0.0 { self.near[v] & !bit } else { self.near[v] | bit };
     }
 
     /// The nearest point of a limb to a sample that moved little since a search found it: from triangle to triangle.
     fn walks(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<(Nearest, bool)> {
-        let watch = &self.watched[at];
-        if self.clock - watch.searched_at > WALKS_SECS {
+        let cached = &self.nearest[at];
+        if self.clock - cached.searched_at > WALKS_SECS {
             return None;
         }
         let moved =
-            (y - body.point(seed, watch.weights.map(f64::from))).distance_squared(watch.offset.as_dvec3());
-        if moved > (WALKS_M * WALKS_M).max(f64::from(WALKS_SHARE * watch.offset.length_squared())) {
+            (y - body.point(seed, cached.weights.map(f64::from))).distance_squared(cached.offset.as_dvec3());
+        if moved > (WALKS_M * WALKS_M).max(f64::from(WALKS_SHARE * cached.offset.length_squared())) {
             return None;
         }
         body.descend(seed, y)
@@ -287,21 +287,21 @@ impl Memory {
 
     /// The surface where a sample lies that has not slid on it since it was last looked for.
     fn rests(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<(Nearest, bool)> {
-        let watch = &self.watched[at];
-        let weights = watch.weights.map(f64::from);
-        let moved = (y - body.point(seed, weights)).distance_squared(watch.offset.as_dvec3());
+        let cached = &self.nearest[at];
+        let weights = cached.weights.map(f64::from);
+        let moved = (y - body.point(seed, weights)).distance_squared(cached.offset.as_dvec3());
         (moved < RESTS_M * RESTS_M).then(|| body.material(seed, weights))
     }
 
     /// The nearest point of a limb to a sample that hardly moved on it since it was last looked for: over the inside of the
     /// same triangle.
     fn stays(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<(Nearest, bool)> {
-        let watch = &self.watched[at];
-        if watch.inside || self.clock - watch.searched_at > STAYS_SECS {
+        let cached = &self.nearest[at];
+        if cached.inside || self.clock - cached.searched_at > STAYS_SECS {
             return None;
         }
-        let moved = (y - body.point(seed, watch.weights.map(f64::from))).distance(watch.offset.as_dvec3());
-        if moved > STAYS_M.max(STAYS_SHARE * f64::from(watch.offset.length())) {
+        let moved = (y - body.point(seed, cached.weights.map(f64::from))).distance(cached.offset.as_dvec3());
+        if moved > STAYS_M.max(STAYS_SHARE * f64::from(cached.offset.length())) {
             return None;
         }
         body.over(seed, y)
@@ -309,10 +309,10 @@ impl Memory {
 
     /// How far a sample between vertices may still move before a limb can be near: distances change no faster than one moves.
     #[inline]
-    fn between(&self, sample: &Sample, from_corners: &[f64; 3], part: usize) -> f64 {
+    fn between(&self, sample: &Sample, from_corners: &[f64; 3], segment: usize) -> f64 {
         let corner = |k: usize| {
             let v = sample.v[k] as usize;
-            self.slack[v * self.limbs.len() + part] + self.spread[v] - from_corners[k]
+            self.slack[v * self.limb_of.len() + segment] + self.spread[v] - from_corners[k]
         };
         corner(0).max(corner(1)).max(corner(2))
     }

@@ -50,6 +50,24 @@ pub fn hidden_triangles<S: TakeSource + ?Sized>(
     Ok(hidden)
 }
 
+/// Triangles of a surface that another covers in every one of some frames, each given as the vertices of both; seen as
+/// [`hidden_triangles`] does.
+pub fn hidden_under(
+    triangles: &[[u32; 3]],
+    cover: &[[u32; 3]],
+    frames: impl IntoIterator<Item = (Vec<Vec3>, Vec<Vec3>)>,
+) -> Vec<u32> {
+    let directions = directions();
+    let mut hidden: Vec<u32> = (0..triangles.len() as u32).collect();
+    let mut looked = false;
+    for (own, over) in frames {
+        looked = true;
+        let tree = TriangleTree::new(&over, cover);
+        hidden = covered(&hidden, &own, triangles, &tree, &directions);
+    }
+    if looked { hidden } else { Vec::new() }
+}
+
 /// Those of `candidates` that the garment covers in this frame.
 fn covered(
     candidates: &[u32],

@@ -7,9 +7,9 @@
 use glam::Vec3A;
 use toile_assets::{Body, Role, Skeleton};
 
-/// Part of each joint: 0 is the trunk. A limb begins at a joint that has a sibling with as many descendants
+/// Limb of each joint: 0 is the trunk. A limb begins at a joint that has a sibling with as many descendants
 /// (left and right), and is not divided further.
-fn joint_parts(skeleton: &Skeleton) -> (Vec<u8>, usize) {
+fn joint_limbs(skeleton: &Skeleton) -> (Vec<u8>, usize) {
     let n = skeleton.len();
     let mut size = vec![1usize; n];
     for j in (0..n).rev() {
@@ -17,26 +17,26 @@ fn joint_parts(skeleton: &Skeleton) -> (Vec<u8>, usize) {
             size[p] += size[j];
         }
     }
-    let mut parts = vec![0u8; n];
+    let mut limbs = vec![0u8; n];
     let mut count = 1;
     for j in 0..n {
         let Some(p) = skeleton.joints[j].parent else { continue };
-        if parts[p] != 0 {
-            parts[j] = parts[p];
+        if limbs[p] != 0 {
+            limbs[j] = limbs[p];
         } else if size[j] >= 3 && skeleton.children(p).any(|s| s != j && size[s] == size[j]) && count < 16 {
-            parts[j] = count as u8;
+            limbs[j] = count as u8;
             count += 1;
         }
     }
-    (parts, count)
+    (limbs, count)
 }
 
 /// Pieces of limbs that bend little in themselves, thigh and shin, upper arm and forearm: the piece of each triangle and the
 /// limb of each piece. On such a piece the nearest point can be followed; on a leg it jumps from thigh to shin.
-pub fn triangle_segments(body: &Body, parts: &[u8], count: usize) -> (Vec<u8>, Vec<u8>) {
+pub fn triangle_segments(body: &Body, limbs: &[u8], count: usize) -> (Vec<u8>, Vec<u8>) {
     let humanoid = body.humanoid();
-    let mut segments = parts.to_vec();
-    let mut limbs: Vec<u8> = (0..count as u8).collect();
+    let mut segments = limbs.to_vec();
+    let mut limb_of: Vec<u8> = (0..count as u8).collect();
     for role in [Role::LeftLowerLeg, Role::RightLowerLeg, Role::LeftLowerArm, Role::RightLowerArm] {
         let Some(joint) = humanoid.joint(role) else { continue };
         let mut below = vec![false; body.skeleton.len()];
@@ -47,18 +47,18 @@ pub fn triangle_segments(body: &Body, parts: &[u8], count: usize) -> (Vec<u8>, V
         let share = |v: u32| -> f32 {
             body.skin.row(v as usize).filter(|(j, _)| below[*j as usize]).map(|(_, w)| w).sum()
         };
-        let lower: Vec<usize> = (0..parts.len())
+        let lower: Vec<usize> = (0..limbs.len())
             .filter(|&t| body.mesh.triangles[t].iter().map(|&v| share(v)).sum::<f32>() > 1.5)
             .collect();
         let Some(&first) = lower.first() else { continue };
-        let limb = parts[first];
-        if limbs.len() == MOST_SEGMENTS || lower.iter().any(|&t| parts[t] != limb) {
+        let limb = limbs[first];
+        if limb_of.len() == MOST_SEGMENTS || lower.iter().any(|&t| limbs[t] != limb) {
             continue;
         }
-        lower.iter().for_each(|&t| segments[t] = limbs.len() as u8);
-        limbs.push(limb);
+        lower.iter().for_each(|&t| segments[t] = limb_of.len() as u8);
+        limb_of.push(limb);
     }
-    (segments, limbs)
+    (segments, limb_of)
 }
 
 /// As many as there are bits to note which are near.
@@ -92,9 +92,9 @@ pub fn free_arms(body: &Body) -> Vec<bool> {
     free
 }
 
-/// Part of each triangle by the weights of its corners, and how many parts there are.
-pub fn triangle_parts(body: &Body) -> (Vec<u8>, usize) {
-    let (joints, count) = joint_parts(&body.skeleton);
+/// Limb of each triangle by the weights of its corners, and how many limbs there are.
+pub fn triangle_limbs(body: &Body) -> (Vec<u8>, usize) {
+    let (joints, count) = joint_limbs(&body.skeleton);
     let of_triangle = |t: &[u32; 3]| {
         let mut weight = [0.0f32; 16];
         for &v in t {
@@ -107,17 +107,17 @@ pub fn triangle_parts(body: &Body) -> (Vec<u8>, usize) {
     (body.mesh.triangles.iter().map(of_triangle).collect(), count)
 }
 
-/// Per triangle, which of its corners lie where parts meet or the surface ends; a nearest point there is no
-/// contact of this part alone.
-pub fn border_corners(triangles: &[[u32; 3]], weld: &[u32], parts: &[u8]) -> Vec<[bool; 3]> {
+/// Per triangle, which of its corners lie where limbs meet or the surface ends; a nearest point there is no
+/// contact of this limb alone.
+pub fn border_corners(triangles: &[[u32; 3]], weld: &[u32], limbs: &[u8]) -> Vec<[bool; 3]> {
     let mut first = vec![u8::MAX; weld.len()];
     let mut border = vec![false; weld.len()];
-    for (t, part) in triangles.iter().zip(parts) {
+    for (t, limb) in triangles.iter().zip(limbs) {
         for &v in t {
             let v = weld[v as usize] as usize;
             if first[v] == u8::MAX {
-                first[v] = *part;
-            } else if first[v] != *part {
+                first[v] = *limb;
+            } else if first[v] != *limb {
                 border[v] = true;
             }
         }
@@ -133,12 +133,12 @@ mod tests {
     #[test]
     fn the_mannequin_has_a_trunk_and_four_limbs() {
         let body = builtin::body("mannequin:female").unwrap();
-        let (parts, count) = joint_parts(&body.skeleton);
+        let (limbs, count) = joint_limbs(&body.skeleton);
         assert_eq!(count, 5);
-        let part = |name: &str| parts[body.skeleton.find(name).unwrap()];
-        assert_eq!(part("skullbase"), 0);
-        assert_ne!(part("l_knee"), part("r_knee"));
-        assert_ne!(part("l_wrist"), 0);
-        assert_eq!(part("l_wrist"), part("l_elbow"));
+        let limb = |name: &str| limbs[body.skeleton.find(name).unwrap()];
+        assert_eq!(limb("skullbase"), 0);
+        assert_ne!(limb("l_knee"), limb("r_knee"));
+        assert_ne!(limb("l_wrist"), 0);
+        assert_eq!(limb("l_wrist"), limb("l_elbow"));
     }
 }

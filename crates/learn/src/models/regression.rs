@@ -65,7 +65,7 @@ impl Layout {
 
 /// Sums over windows that a fit of any ridge strength needs; its size does not depend on how many there were.
 #[derive(Clone)]
-pub(crate) struct Normal {
+pub(crate) struct NormalEquations {
     layout: Layout,
     windows: usize,
     gram: Mat<f64>,
@@ -76,13 +76,13 @@ pub(crate) struct Normal {
 
 /// A fitted map from features to the next cloth state.
 #[derive(Clone)]
-pub(crate) struct Fit {
+pub(crate) struct Regression {
     /// `cloth × features`.
     pub weights: Mat<f64>,
     pub bias: Vec<f64>,
 }
 
-impl Normal {
+impl NormalEquations {
     pub fn new(layout: Layout) -> Self {
         let f = layout.features();
         Self {
@@ -152,13 +152,13 @@ impl Normal {
     }
 
     /// Ridge with an unpenalised bias; every block is weighed by its own variance, or `C` would be killed.
-    pub fn fit(&self, ridge: f64) -> Result<Fit, Error> {
+    pub fn fit(&self, ridge: f64) -> Result<Regression, Error> {
         let all: Vec<usize> = (0..self.layout.features()).collect();
         self.fit_some(ridge, &all, None)
     }
 
     /// The same fit with the history matrices given: only pose, root terms and bias are free.
-    pub fn refit(&self, ridge: f64, fixed: &Fit) -> Result<Fit, Error> {
+    pub fn refit(&self, ridge: f64, fixed: &Regression) -> Result<Regression, Error> {
         let history = self.layout.body..self.layout.body + self.layout.order * self.layout.cloth;
         let free: Vec<usize> = (0..self.layout.features()).filter(|k| !history.contains(k)).collect();
         self.fit_some(ridge, &free, Some(fixed))
@@ -195,7 +195,7 @@ impl Normal {
         })
     }
 
-    fn fit_some(&self, ridge: f64, free: &[usize], fixed: Option<&Fit>) -> Result<Fit, Error> {
+    fn fit_some(&self, ridge: f64, free: &[usize], fixed: Option<&Regression>) -> Result<Regression, Error> {
         let n = self.windows as f64;
         // Without a bias nothing is centred.
         let mean = if self.layout.paper { 0.0 } else { 1.0 };
@@ -233,7 +233,7 @@ impl Normal {
                 mean * (self.target_sum[r] - predicted) / n
             })
             .collect();
-        Ok(Fit { weights, bias })
+        Ok(Regression { weights, bias })
     }
 }
 
@@ -242,9 +242,9 @@ mod tests {
     use super::*;
     use toile_assets::RootFrame;
 
-    fn wobbling(layout: Layout, frames: usize) -> Normal {
+    fn wobbling(layout: Layout, frames: usize) -> NormalEquations {
         let wave = |k: usize, t: usize| (0.3 * (k + 1) as f64 * t as f64 + k as f64).sin();
-        let mut normal = Normal::new(layout);
+        let mut normal = NormalEquations::new(layout);
         normal.add(&Sequence {
             y: Mat::from_fn(layout.cloth, frames, |k, t| wave(k + 7, t)),
             x: Mat::from_fn(layout.body, frames, wave),

@@ -1,0 +1,115 @@
+//! What is done to clothes before they are drawn: covered triangles left out, flat ones curved.
+
+use super::{InLayers, PosedFrames, Worn};
+use clap::ValueEnum;
+use glam::Vec3;
+use toile_assets::Body;
+use toile_geometry::{Curved, Split};
+use toile_run::Layer;
+use toile_show::MeshHandle;
+
+/// Which cloth is drawn curved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Region {
+    /// Cloth that floats
+    Floating,
+    /// Cloth that moves near the skin
+    Loose,
+    /// Cloth that sticks to it
+    Stretch,
+    /// All of it
+    All,
+}
+
+/// How triangles are split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SplitName {
+    /// At their middle
+    Three,
+    /// At the middles of their edges
+    Four,
+}
+
+/// Frames in which covered triangles are looked for.
+const LOOKED_AT: usize = 24;
+
+impl InLayers {
+    /// Splits triangles of the asked layer into curved ones.
+    pub fn curve(&mut self, triangles: &[[u32; 3]], layer: &[Layer], region: Region, split: SplitName) {
+        let wanted = |l: Layer| match region {
+            Region::Floating => l == Layer::Floating,
+            Region::Loose => l == Layer::Loose,
+            Region::Stretch => l == Layer::Stretch,
+            Region::All => true,
+        };
+        let asked = |t: usize| triangles[t].iter().any(|v| wanted(layer[*v as usize]));
+        let split = match split {
+            SplitName::Three => Split::Three,
+            SplitName::Four => Split::Four,
+        };
+        let curved = Curved::new(triangles, layer.len(), asked, split);
+        self.frames.iter_mut().for_each(|p| *p = curved.place(p));
+        self.colours = curved.spread(&self.colours);
+        self.mesh = Some(MeshHandle::new(curved.triangles()));
+    }
+}
+
+impl Worn {
+    /// How it is first known, with its triangles.
+    fn drawn(&self) -> Option<(&MeshHandle, &[Vec<Vec3>])> {
+        if let Some(layered) = &self.layered {
+            return Some((layered.mesh.as_ref().unwrap_or(&self.cloth.mesh), &layered.frames));
+        }
+        let frames = self.learned.as_ref().or(self.simulated.as_ref()).or(self.skinned.as_ref())?;
+        Some((&self.cloth.mesh, frames))
+    }
+
+    fn leave_out(&mut self, triangles: &[u32]) {
+        let hide = |mesh: &MeshHandle| mesh.without(&flags(triangles, mesh.triangles().len()));
+        match self.layered.as_mut().and_then(|l| l.mesh.as_mut()) {
+            Some(mesh) => *mesh = hide(mesh),
+            None => self.cloth.mesh = hide(&self.cloth.mesh),
+        }
+    }
+}
+
+fn flags(triangles: &[u32], count: usize) -> Vec<bool> {
+    let mut flags = vec![false; count];
+    triangles.iter().for_each(|t| flags[*t as usize] = true);
+    flags
+}
+
+/// Leaves out of each garment what those worn over it (named after it) cover in every frame looked at, and says which
+/// triangles of the body all of them cover.
+pub fn hide_covered(clothes: &mut [Worn], body: &Body, shot: &PosedFrames) -> Vec<u32> {
+    let stride = shot.bones.len().div_ceil(LOOKED_AT).max(1);
+    let frames: Vec<usize> = (0..shot.bones.len()).step_by(stride).collect();
+    for k in 0..clothes.len() {
+        let Some((mesh, own)) = clothes[k].drawn() else { continue };
+        let (cover, over) = together(&clothes[k + 1..], &frames);
+        let own = frames.iter().map(|f| own[*f].clone());
+        let hidden = match cover.is_empty() {
+            true => Vec::new(),
+            false => toile_learn::hidden_under(mesh.triangles(), &cover, own.zip(over)),
+        };
+        clothes[k].leave_out(&hidden);
+    }
+    let (cover, over) = together(clothes, &frames);
+    if cover.is_empty() {
+        return Vec::new();
+    }
+    let skin = frames.iter().map(|f| body.skinned_positions(&shot.bones[*f]));
+    toile_learn::hidden_under(&body.mesh.triangles, &cover, skin.zip(over))
+}
+
+/// Several garments as one mesh, with its vertices in some frames.
+fn together(clothes: &[Worn], frames: &[usize]) -> (Vec<[u32; 3]>, Vec<Vec<Vec3>>) {
+    let mut triangles = Vec::new();
+    let mut positions = vec![Vec::new(); frames.len()];
+    for (mesh, own) in clothes.iter().filter_map(Worn::drawn) {
+        let first = positions.first().map_or(0, Vec::len) as u32;
+        triangles.extend(mesh.triangles().iter().map(|t| t.map(|v| v + first)));
+        positions.iter_mut().zip(frames).for_each(|(all, f)| all.extend_from_slice(&own[*f]));
+    }
+    (triangles, positions)
+}
