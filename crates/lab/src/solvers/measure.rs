@@ -14,8 +14,11 @@ use toile_simulate::contact::collider::Shape;
 /// Steps that are tried, one after the other.
 pub const STEPS: [f64; 10] = [30.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1600.0, 3200.0, 6400.0, 12800.0];
 
-/// Processor time after which a method is given up on a scene, ms.
+/// Processor time after which no shorter step is tried, and after which a run is broken off and not judged, ms.
 const PATIENCE_MS: f64 = 4_000.0;
+const RUN_MS: f64 = 20_000.0;
+/// Stretch that good cloth does not exceed, as a share: what a garment's take may have.
+const MOST_STRETCH: f64 = 0.15;
 /// Shorter steps that are tried after the first that is stable.
 const FINER: usize = 4;
 /// Particles farther from where they began have flown apart, m.
@@ -134,7 +137,7 @@ pub fn run(entry: &Entry, subject: &Subject, h: f64) -> Outcome {
     let began = cpu_ms();
     let steps = if entry.can.move_ { (stage.secs / h).round() as usize } else { 4000 };
     let mut watch = Watch::new(subject, &state);
-    let (mut iterations, mut halvings, mut stable) = (0u64, 0, true);
+    let (mut iterations, mut halvings, mut stable, mut cut) = (0u64, 0, true, false);
     for _ in 0..steps {
         let before = state.x.clone();
         let work = method.step(stage, &mut obstacles, &mut state, h);
@@ -152,12 +155,14 @@ pub fn run(entry: &Entry, subject: &Subject, h: f64) -> Outcome {
                 break;
             }
         }
-        if cpu_ms() - began > PATIENCE_MS {
+        if cpu_ms() - began > RUN_MS {
+            cut = entry.can.move_;
             break;
         }
     }
     let frames = if entry.can.move_ { (state.secs * 30.0).max(1e-9) } else { 1.0 };
-    let (error, drift) = if stable { watch.judge(subject, &state, entry.can.move_) } else { (None, None) };
+    let (error, drift) =
+        if stable && !cut { watch.judge(subject, &state, entry.can.move_) } else { (None, None) };
     Outcome {
         step_secs: h,
         stable,
@@ -183,7 +188,7 @@ pub fn measure(entry: &Entry, subject: &Subject) -> Measured {
     let began = cpu_ms();
     for rate in STEPS {
         let outcome = run(entry, subject, 1.0 / rate);
-        let done = good(&outcome, subject) || !entry.can.move_;
+        let done = good(&outcome, subject, entry.can.move_) || !entry.can.move_;
         runs.push(outcome);
         let stable = runs.iter().filter(|r| r.stable).count();
         if done || stable > FINER || cpu_ms() - began > PATIENCE_MS {
@@ -194,15 +199,17 @@ pub fn measure(entry: &Entry, subject: &Subject) -> Measured {
     let best = best.min_by(|a, b| a.error.unwrap_or(f64::MAX).total_cmp(&b.error.unwrap_or(f64::MAX)));
     Measured {
         stable_secs: runs.iter().find(|r| r.stable).map(|r| r.step_secs),
-        good: runs.iter().find(|r| good(r, subject)).cloned(),
+        good: runs.iter().find(|r| good(r, subject, entry.can.move_)).cloned(),
         best: best.cloned(),
         runs,
     }
 }
 
-fn good(outcome: &Outcome, subject: &Subject) -> bool {
-    let kept = !subject.reference.is_empty() || outcome.drift.is_some_and(|d| d.abs() <= 0.1);
-    outcome.stable && kept && outcome.error.is_some_and(|e| e <= subject.bar)
+fn good(outcome: &Outcome, subject: &Subject, moves: bool) -> bool {
+    let swings = subject.reference.is_empty() && moves;
+    let kept = !swings || outcome.drift.is_some_and(|d| d.abs() <= 0.1);
+    let whole = outcome.stable && outcome.stretch <= MOST_STRETCH;
+    whole && kept && outcome.error.is_some_and(|e| e <= subject.bar)
 }
 
 /// What is noted during a run.
