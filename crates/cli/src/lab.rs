@@ -1,10 +1,13 @@
 //! `toile lab`: the solver against analytic values, and the scenes the field knows.
 
+mod solvers;
+mod solvers_page;
+
 use crate::driver;
 use crate::output::Overwrite;
 use crate::resolve::BadRequest;
 use anyhow::Result;
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use toile_assets::Error;
@@ -16,9 +19,12 @@ use toile_show::{
 /// Hold the solver to values that physics gives
 #[derive(Parser)]
 #[command(
-    after_help = "Examples:\n  toile lab --json\n  toile lab --long --out lab\n  toile lab --only cantilever"
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  toile lab --json\n  toile lab --long --out lab\n  toile lab --only cantilever\n  toile lab solvers"
 )]
 pub struct Args {
+    #[command(subcommand)]
+    part: Option<Part>,
     /// The rows that take minutes, too
     #[arg(long)]
     long: bool,
@@ -35,7 +41,16 @@ pub struct Args {
     json: bool,
 }
 
+/// Parts of the laboratory with a command of their own.
+#[derive(Subcommand)]
+enum Part {
+    Solvers(solvers::Args),
+}
+
 pub fn run(args: &Args) -> Result<()> {
+    if let Some(Part::Solvers(args)) = &args.part {
+        return solvers::run(args);
+    }
     let cases: Vec<&Case> = toile_lab::CASES
         .iter()
         .filter(|c| {
@@ -178,14 +193,14 @@ fn pictures(page: &mut Page, renderer: &mut Renderer, shots: &[Snapshot]) -> Res
     names.dedup();
     for name in names {
         let group: Vec<&Snapshot> = shots.iter().filter(|s| s.scene == name).collect();
-        let images = group.iter().map(|s| picture(renderer, s)).collect::<Result<Vec<Image>>>()?;
+        let images = group.iter().map(|s| picture(renderer, s, 360)).collect::<Result<Vec<Image>>>()?;
         let captions: Vec<&str> = group.iter().map(|s| s.name.as_str()).collect();
         page.image(&contact_sheet(&images, &captions, 4)?, name)?;
     }
     Ok(())
 }
 
-fn picture(renderer: &mut Renderer, shot: &Snapshot) -> Result<Image> {
+fn picture(renderer: &mut Renderer, shot: &Snapshot, size: u32) -> Result<Image> {
     // The studio's floor is at zero; what hangs in the air of the laboratory is stood on it.
     let lowest = shot.pieces.iter().flat_map(|p| &p.positions).map(|p| p.y).fold(f32::INFINITY, f32::min);
     let lifted: Vec<Vec<glam::Vec3>> = shot
@@ -202,5 +217,5 @@ fn picture(renderer: &mut Renderer, shot: &Snapshot) -> Result<Image> {
     }
     let view = View::Angle { azimuth: shot.view.0, elevation: shot.view.1 };
     let camera = Camera::framing_scene(&scene, view, 1.0);
-    Ok(renderer.draw(&scene, &camera, 360, 360)?)
+    Ok(renderer.draw(&scene, &camera, size, size)?)
 }

@@ -35,6 +35,37 @@ fn every_command_explains_itself_with_examples() {
 }
 
 #[test]
+fn solvers_are_listed_and_what_they_cannot_do_is_said_before_they_run() {
+    let out = toile(&["lab", "solvers", "--help"]);
+    assert!(text(&out.stdout).contains("Examples"));
+    let listed = text(&toile(&["lab", "solvers", "--list"]).stdout);
+    for name in ["weil", "baraff-witkin", "choi-ko", "goldenthal", "xpbd", "ours"] {
+        assert!(listed.contains(name), "{listed}");
+    }
+    refused(
+        &["lab", "solvers", "--only", "barafwitkin"],
+        &["did you mean `baraff-witkin`", "goldenthal", "vbd"],
+    );
+    refused(
+        &["lab", "solvers", "--only", "xpbd", "--self-contact"],
+        &["xpbd", "self-contact", "bridson", "ours"],
+    );
+    refused(&["lab", "solvers", "--only", "breen", "--friction", "0.3"], &["breen", "friction"]);
+    refused(&["lab", "solvers", "--only", "weil", "--scene", "skirt"], &["weil", "motion"]);
+    refused(&["lab", "solvers", "--scene", "trampoline"], &["trampoline", "cylinder twist"]);
+}
+
+#[test]
+fn one_solver_on_one_scene_is_measured() {
+    let out = toile(&["lab", "solvers", "--only", "weil", "--scene", "hanging", "--json"]);
+    let value: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(value["failed"], 0);
+    let row = &value["scenes"][0]["solvers"][0];
+    assert_eq!(row["solver"], "weil");
+    assert!(row["error"].as_f64().unwrap() < 0.1, "{row}");
+}
+
+#[test]
 fn built_in_assets_are_listed_and_inspected() {
     let out = toile(&["inspect", "--list"]);
     let listed = text(&out.stdout);

@@ -42,8 +42,8 @@ impl Blocks {
         self.value.fill(DMat3::ZERO);
     }
 
-    /// Rows.
-    pub fn len(&self) -> usize {
+    /// How many rows of blocks there are.
+    pub fn rows(&self) -> usize {
         self.first.len() - 1
     }
 
@@ -133,7 +133,7 @@ pub fn modified_pcg(
     most: u32,
     x: &mut [DVec3],
 ) -> u32 {
-    let n = a.len();
+    let n = a.rows();
     let inverse: Vec<DVec3> = (0..n).map(|i| diagonal(a.get(i, i)).recip()).collect();
     x.copy_from_slice(&filter.change);
     let mut r = vec![DVec3::ZERO; n];
@@ -205,7 +205,7 @@ pub fn dense(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
 
 /// All of a block matrix, row by row.
 pub fn to_dense(a: &Blocks) -> Vec<Vec<f64>> {
-    let n = a.len();
+    let n = a.rows();
     let entry = |i: usize, j: usize| a.get(i / 3, j / 3).row(i % 3)[j % 3];
     (0..3 * n).map(|i| (0..3 * n).map(|j| entry(i, j)).collect()).collect()
 }

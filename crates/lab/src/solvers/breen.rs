@@ -63,6 +63,10 @@ const SHEAR_UNIT: f64 = 56.188;
 /// N/m for a gf/cm.
 const TENSION_UNIT: f64 = 0.980665;
 
+/// Where the testers read B, 1/m, and G, degrees.
+const READ_CURVATURE: [f64; 2] = [50.0, 150.0];
+const READ_DEGREES: [f64; 2] = [0.5, 2.5];
+
 impl Kawabata {
     /// A fabric of the simulator with the same figures.
     pub fn fabric(&self) -> Fabric {
@@ -93,6 +97,12 @@ pub struct Plot {
 }
 
 impl Plot {
+    /// The curve whose chord between `from` and `to` has a measured slope.
+    fn fitted(chord: f64, offset: f64, knee: f64, [from, to]: [f64; 2]) -> Self {
+        let stuck = |a: f64| offset * a / a.hypot(knee);
+        Self { slope: chord - (stuck(to) - stuck(from)) / (to - from), offset, knee }
+    }
+
     /// Energy at `a` and its slope.
     pub fn energy(&self, a: f64) -> (f64, f64) {
         let root = (a * a + self.knee * self.knee).sqrt();
@@ -143,17 +153,19 @@ impl Weave {
             bends,
             corners,
             strength: tension * grid.spacing[1] / (5.0 * GIVE.powi(4)),
-            bend: Plot {
-                slope: cloth.bend * BEND_UNIT,
-                offset: 0.5 * cloth.bend_hysteresis * MOMENT_UNIT,
-                // Per metre: a tenth of what the tester turns through.
-                knee: 10.0,
-            },
-            shear: Plot {
-                slope: cloth.shear * SHEAR_UNIT,
-                offset: 0.5 * cloth.shear_hysteresis * TENSION_UNIT,
-                knee: 0.5f64.to_radians(),
-            },
+            // Per metre: a tenth of what the tester turns through.
+            bend: Plot::fitted(
+                cloth.bend * BEND_UNIT,
+                0.5 * cloth.bend_hysteresis * MOMENT_UNIT,
+                10.0,
+                READ_CURVATURE,
+            ),
+            shear: Plot::fitted(
+                cloth.shear * SHEAR_UNIT,
+                0.5 * cloth.shear_hysteresis * TENSION_UNIT,
+                0.3f64.to_radians(),
+                READ_DEGREES.map(f64::to_radians),
+            ),
         }
     }
 
@@ -293,8 +305,9 @@ pub fn read_back(cloth: &Kawabata, stage: &Stage) -> Option<(f64, f64)> {
     let weave = Weave::new(stage, &stage.lattice?, cloth);
     let moment = |k: f64| weave.bend.energy(k).1;
     let force = |degrees: f64| weave.shear.energy(degrees.to_radians()).1;
-    let bend = (moment(150.0) - moment(50.0)) / 100.0 / BEND_UNIT;
-    let shear = (force(2.5) - force(0.5)) / 2.0f64.to_radians() / SHEAR_UNIT;
+    let ([k0, k1], [d0, d1]) = (READ_CURVATURE, READ_DEGREES);
+    let bend = (moment(k1) - moment(k0)) / (k1 - k0) / BEND_UNIT;
+    let shear = (force(d1) - force(d0)) / (d1 - d0).to_radians() / SHEAR_UNIT;
     Some((bend, shear))
 }
 

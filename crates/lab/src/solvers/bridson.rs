@@ -15,7 +15,8 @@ const PASSES: u32 = 3;
 pub struct Bridson {
     springs: Springs,
     held: Vec<bool>,
-    impacts: Option<Impacts>,
+    /// Collisions of cloth with cloth, where they are treated.
+    pub impacts: Option<Impacts>,
     force: Vec<DVec3>,
     /// What the last step's collisions took.
     pub treated: super::impacts::Treated,

@@ -13,7 +13,7 @@ use glam::{DMat3, DVec3};
 /// Strain up to which threads are drawn, as a share.
 pub const STRAIN: f64 = 1e-4;
 /// Projections a step at most.
-const MOST: u32 = 40;
+const MOST: u32 = 100;
 
 /// How far a projection moves a vertex at most, m.
 const MOST_M: f64 = 0.02;
@@ -137,7 +137,7 @@ impl Projection {
                 }
             }
             let aside = residual.iter().map(|r| r.length()).fold(0.0, f64::max);
-            if self.strain(x) <= 0.5 * STRAIN && aside < 1e-6 {
+            if self.strain(x) <= 0.5 * STRAIN && aside < 1e-7 {
                 break;
             }
             let (multipliers, iterations) = self.solve(&free, &gradients, &right);
@@ -167,7 +167,8 @@ impl Projection {
             }
         };
         let inverse: Vec<f64> = (self.constraints.iter().zip(gradients))
-            .map(|(c, g)| 1.0 / g.dot((free[c.ends[0]] + free[c.ends[1]]) * *g).max(1e-12))
+            .map(|(c, g)| g.dot((free[c.ends[0]] + free[c.ends[1]]) * *g))
+            .map(|d| if d > 1e-9 { 1.0 / d } else { 0.0 })
             .collect();
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let mut l = vec![0.0; m];
@@ -213,8 +214,12 @@ impl Goldenthal {
     pub fn new(stage: &Stage, way: Way) -> Self {
         let which = Which { stretch: false, shear: true, bend: true };
         let model = Conditions::new(stage, which, Scaling::Root);
-        let projection = Projection::new(threads(stage), stage.cloth().len());
-        Self { potential: Implicit::new(stage, model, Scheme::Euler), projection, way, held: stage.held() }
+        let held = stage.held();
+        let mut free = threads(stage);
+        // Between two held vertices there is nothing to be found.
+        free.retain(|c| !c.ends.iter().all(|&v| held[v]));
+        let projection = Projection::new(free, stage.cloth().len());
+        Self { potential: Implicit::new(stage, model, Scheme::Euler), projection, way, held }
     }
 
     /// Largest strain of a thread, as a share.

@@ -45,6 +45,8 @@ pub struct Impacts {
     thickness: f64,
     friction: f64,
     stiffness: f64,
+    /// Rounds of impulses before zones are made rigid.
+    pub rounds: u32,
 }
 
 impl Impacts {
@@ -73,6 +75,7 @@ impl Impacts {
             friction: stage.friction,
             // Their spring between layers: about as stiff as the cloth.
             stiffness: 0.05 * cloth.fabric.stretch_warp,
+            rounds: ROUNDS,
         }
     }
 
@@ -164,7 +167,7 @@ impl Impacts {
                 self.apply(&m, (h * self.stiffness * overlap / mass).min(limit - speed), v);
             }
         }
-        for _ in 0..ROUNDS {
+        for _ in 0..self.rounds {
             let hits = self.hits(x, v, h);
             if hits.is_empty() {
                 return done;

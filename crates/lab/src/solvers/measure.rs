@@ -1,21 +1,26 @@
 //! One measure for all: every method is run on a scene with shorter and shorter steps until it is good enough, and what it
 //! did on the way is the row.
 
-use super::Entry;
 use super::goldenthal::{Constraint, threads};
 use super::scenes::{self, mode, mode_frequency};
 use super::stage::{Obstacles, Stage, State};
+use super::{Entry, Wanted};
 use crate::clock::cpu_ms;
+use crate::row::Piece;
 use glam::DVec3;
 use toile_simulate::Result;
+use toile_simulate::contact::collider::Shape;
 
 /// Steps that are tried, one after the other.
 pub const STEPS: [f64; 10] = [30.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1600.0, 3200.0, 6400.0, 12800.0];
 
-/// Processor time after which a method is given up on a scene, ms.
-const PATIENCE_MS: f64 = 10_000.0;
+/// Processor time after which no shorter step is tried, and after which a run is broken off and not judged, ms.
+const PATIENCE_MS: f64 = 4_000.0;
+const RUN_MS: f64 = 20_000.0;
+/// Stretch that good cloth does not exceed, as a share: what a garment's take may have.
+const MOST_STRETCH: f64 = 0.15;
 /// Shorter steps that are tried after the first that is stable.
-const FINER: usize = 5;
+const FINER: usize = 4;
 /// Particles farther from where they began have flown apart, m.
 const FAR_M: f64 = 5.0;
 
@@ -31,6 +36,30 @@ pub struct Subject {
     pub unit: &'static str,
     /// What the error is.
     pub what: &'static str,
+}
+
+impl Subject {
+    /// With other friction or with cloth that touches itself.
+    pub fn ask(&mut self, wanted: Wanted) {
+        self.stage.friction = wanted.friction.unwrap_or(self.stage.friction);
+        self.stage.world.settings.self_contact = wanted.self_contact;
+    }
+
+    /// What stands there besides the cloth at the end.
+    pub fn obstacles(&self) -> Vec<Piece> {
+        let stage = &self.stage;
+        let mut pieces = Vec::new();
+        for c in &stage.world.state.colliders {
+            if let Shape::Sphere { radius } = c.shape {
+                pieces.push(crate::scenes::ball(c.world_from_local.translation, radius));
+            }
+        }
+        if let Some(body) = stage.world.body().filter(|_| stage.worn) {
+            let positions = body.body().skinned_positions(&stage.bones_at(stage.secs));
+            pieces.push(Piece { triangles: body.body().mesh.triangles.clone(), positions, cloth: false });
+        }
+        pieces
+    }
 }
 
 /// The names of the scenes.
@@ -108,7 +137,7 @@ pub fn run(entry: &Entry, subject: &Subject, h: f64) -> Outcome {
     let began = cpu_ms();
     let steps = if entry.can.move_ { (stage.secs / h).round() as usize } else { 4000 };
     let mut watch = Watch::new(subject, &state);
-    let (mut iterations, mut halvings, mut stable) = (0u64, 0, true);
+    let (mut iterations, mut halvings, mut stable, mut cut) = (0u64, 0, true, false);
     for _ in 0..steps {
         let before = state.x.clone();
         let work = method.step(stage, &mut obstacles, &mut state, h);
@@ -126,12 +155,14 @@ pub fn run(entry: &Entry, subject: &Subject, h: f64) -> Outcome {
                 break;
             }
         }
-        if cpu_ms() - began > PATIENCE_MS {
+        if cpu_ms() - began > RUN_MS {
+            cut = entry.can.move_;
             break;
         }
     }
     let frames = if entry.can.move_ { (state.secs * 30.0).max(1e-9) } else { 1.0 };
-    let (error, drift) = if stable { watch.judge(subject, &state, entry.can.move_) } else { (None, None) };
+    let (error, drift) =
+        if stable && !cut { watch.judge(subject, &state, entry.can.move_) } else { (None, None) };
     Outcome {
         step_secs: h,
         stable,
@@ -157,7 +188,7 @@ pub fn measure(entry: &Entry, subject: &Subject) -> Measured {
     let began = cpu_ms();
     for rate in STEPS {
         let outcome = run(entry, subject, 1.0 / rate);
-        let done = good(&outcome, subject) || !entry.can.move_;
+        let done = good(&outcome, subject, entry.can.move_) || !entry.can.move_;
         runs.push(outcome);
         let stable = runs.iter().filter(|r| r.stable).count();
         if done || stable > FINER || cpu_ms() - began > PATIENCE_MS {
@@ -168,15 +199,17 @@ pub fn measure(entry: &Entry, subject: &Subject) -> Measured {
     let best = best.min_by(|a, b| a.error.unwrap_or(f64::MAX).total_cmp(&b.error.unwrap_or(f64::MAX)));
     Measured {
         stable_secs: runs.iter().find(|r| r.stable).map(|r| r.step_secs),
-        good: runs.iter().find(|r| good(r, subject)).cloned(),
+        good: runs.iter().find(|r| good(r, subject, entry.can.move_)).cloned(),
         best: best.cloned(),
         runs,
     }
 }
 
-fn good(outcome: &Outcome, subject: &Subject) -> bool {
-    let kept = !subject.reference.is_empty() || outcome.drift.is_some_and(|d| d.abs() <= 0.1);
-    outcome.stable && kept && outcome.error.is_some_and(|e| e <= subject.bar)
+fn good(outcome: &Outcome, subject: &Subject, moves: bool) -> bool {
+    let swings = subject.reference.is_empty() && moves;
+    let kept = !swings || outcome.drift.is_some_and(|d| d.abs() <= 0.1);
+    let whole = outcome.stable && outcome.stretch <= MOST_STRETCH;
+    whole && kept && outcome.error.is_some_and(|e| e <= subject.bar)
 }
 
 /// What is noted during a run.
@@ -189,6 +222,10 @@ struct Watch {
     crossings: Vec<f64>,
     mode_before: (f64, f64),
     energy: [f64; 2],
+    /// Weight and motion: the lowest so far, the largest rise above it, and at the start.
+    lowest: f64,
+    risen: f64,
+    first: f64,
 }
 
 impl Watch {
@@ -202,6 +239,9 @@ impl Watch {
             crossings: vec![],
             mode_before: (0.0, before),
             energy: [0.0; 2],
+            lowest: f64::INFINITY,
+            risen: 0.0,
+            first: mechanical(&subject.stage, state),
         }
     }
 
@@ -234,6 +274,9 @@ impl Watch {
         if frame > self.frame {
             self.frame = frame;
             self.stretch = self.stretch.max(self.stretched(&state.x));
+            let now = mechanical(stage, state);
+            self.lowest = self.lowest.min(now);
+            self.risen = self.risen.max(now - self.lowest);
             if let Some(right) = subject.reference.get(frame) {
                 self.distance += mean_distance(&state.x, right);
             }
@@ -251,7 +294,10 @@ impl Watch {
             } else {
                 radius_distance(stage, &state.x, right)
             };
-            return (Some(100.0 * m), None);
+            // Where nothing is driven, what rises again was made.
+            let made = (moves && stage.pins.vertices.is_empty())
+                .then(|| self.risen / (self.first - self.lowest).abs().max(1e-12));
+            return (Some(100.0 * m), made);
         }
         if !moves {
             // At rest: how far the hem hangs, against wL²/2Y.
@@ -268,6 +314,13 @@ impl Watch {
         });
         (error, Some(self.energy[1] / self.energy[0] - 1.0))
     }
+}
+
+/// Energy of weight and motion, J.
+fn mechanical(stage: &Stage, state: &State) -> f64 {
+    let mass = &stage.cloth().mass;
+    let one = |i: usize| mass[i] * (0.5 * state.v[i].length_squared() - stage.gravity().dot(state.x[i]));
+    (0..mass.len()).map(one).sum()
 }
 
 fn mean_distance(a: &[DVec3], b: &[DVec3]) -> f64 {

@@ -4,30 +4,30 @@
 pub mod baraff_witkin;
 pub mod blocks;
 pub mod breen;
-mod bridson;
+pub mod bridson;
 pub mod choi_ko;
 pub mod conditions;
-mod desbrun;
+pub mod desbrun;
 pub mod eberhardt;
-mod feynman;
+pub mod feynman;
 pub mod findings;
-mod goldenthal;
-mod grid;
-mod haumann;
-mod holding;
-mod impacts;
+pub mod goldenthal;
+pub mod grid;
+pub mod haumann;
+pub mod holding;
+pub mod impacts;
 pub mod implicit;
 pub mod measure;
-mod mixed;
-mod ours;
-mod provot;
+pub mod mixed;
+pub mod ours;
+pub mod provot;
 pub mod scenes;
-mod springs;
+pub mod springs;
 pub mod stage;
-mod terzopoulos;
-mod vbd;
-mod weil;
-mod xpbd;
+pub mod terzopoulos;
+pub mod vbd;
+pub mod weil;
+pub mod xpbd;
 
 use conditions::{Conditions, Scaling, Which};
 use implicit::{Implicit, Scheme};
@@ -285,15 +285,15 @@ impl Entry {
     /// Why the method cannot do what is asked; nothing if it can.
     pub fn refusal(&self, scene: &str, wanted: Wanted) -> Option<String> {
         let asked = [
-            (wanted.self_contact && !self.can.self_contact, "cloth touching cloth"),
+            (wanted.self_contact && !self.can.self_contact, "self-contact"),
             (wanted.friction.is_some_and(|f| f > 0.0) && !self.can.friction, "friction"),
-            (scene == measure::SCENES[1] && !self.can.touch, "resting on things"),
-            (scene == measure::SCENES[2] && !self.can.move_, "moving"),
-            (scene == measure::SCENES[3] && !self.can.move_, "moving"),
-            (scene == measure::SCENES[3] && !self.can.meshes, "cloth that is not a grid"),
+            (scene == measure::SCENES[1] && !self.can.touch, "things in the way"),
+            (scene == measure::SCENES[2] && !self.can.move_, "motion"),
+            (scene == measure::SCENES[3] && !self.can.move_, "motion"),
+            (scene == measure::SCENES[3] && !self.can.meshes, "cloth that is no grid"),
         ];
         let missing: Vec<&str> = asked.iter().filter(|a| a.0).map(|a| a.1).collect();
-        (!missing.is_empty()).then(|| format!("`{}` has no {}", self.name, missing.join(" and no ")))
+        (!missing.is_empty()).then(|| format!("`{}` cannot do {}", self.name, missing.join(", nor ")))
     }
 }
 

@@ -148,6 +148,8 @@ pub struct Springs {
     pub springs: Vec<Spring>,
     /// N·s/m.
     dampers: Vec<f64>,
+    /// Whether what springs that are pushed together do across is left out of the Jacobian.
+    definite: bool,
 }
 
 /// Damping that explicit steps can bear, as a share of what is critical: beyond it they have to resolve the damping too.
@@ -158,7 +160,7 @@ impl Springs {
     pub fn new(stage: &Stage, soft: f64) -> Self {
         let springs = cut(stage, soft);
         let dampers = springs.iter().map(|s| s.stiffness * stage.cloth().fabric.damping_secs).collect();
-        Self { springs, dampers }
+        Self { springs, dampers, definite: true }
     }
 
     /// The same with no more damping than an explicit step can bear.
@@ -169,6 +171,12 @@ impl Springs {
             *d = d.min(BEARABLE * (s.stiffness * mass).sqrt());
         }
         made
+    }
+
+    /// With the whole Jacobian, as the plain model has it: springs that are pushed together make it indefinite.
+    pub fn indefinite(mut self) -> Self {
+        self.definite = false;
+        self
     }
 
     /// Adds the springs' forces to `f`.
@@ -195,7 +203,7 @@ impl Model for Springs {
         self.add_forces(x, v, &mut out.force);
         for (s, damper) in self.springs.iter().zip(&self.dampers) {
             let [i, j] = s.ends.map(|e| e as usize);
-            let k = s.jacobian(x, true);
+            let k = s.jacobian(x, self.definite);
             let n = s.span(x).normalize_or_zero();
             let d = outer(n, n) * *damper;
             out.add_pair(i, j, k, d);
