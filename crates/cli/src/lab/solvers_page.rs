@@ -193,8 +193,8 @@ pub fn write(folder: &Path, scenes: &[OnScene], claims: &Findings, command: &str
     if renderer.is_none() {
         driver::say_on(&mut html);
     }
-    write_atomically(&folder.join(MARKDOWN), md.as_bytes())?;
-    Ok(html.write(&folder.join(HTML))?)
+    write_atomically(folder.join(MARKDOWN), md.as_bytes())?;
+    Ok(html.write(folder.join(HTML))?)
 }
 
 fn methods(md: &mut String, html: &mut Page) {
