@@ -69,7 +69,7 @@ pub use toile_geometry::{
 };
 pub use toile_model::layers::{Layer, Layers};
 pub use toile_model::{
-    ALONG, AROUND, Attachment, Certificate, Correction, HipLine, InputSet, LimbTube, MAX_LIMBS, Model,
-    ModelKind, NEIGHBOURS, RootFrame, RootTracker, Shield, Skin, around,
+    ALONG, AROUND, Attachment, CARRIED, Certificate, Correction, HipLine, InputSet, LimbTube, MAX_LIMBS,
+    Model, ModelKind, NEIGHBOURS, RootFrame, RootTracker, Shield, Skin, around,
 };
 pub use verdict::{MOST_DEPTH_MM, MOST_STRAIN, Verdict, Worst};

@@ -34,6 +34,15 @@ fn every_garment_fits_every_variant_of_the_mannequin() {
         for name in GARMENTS {
             let garment = builtin::garment(name, &body).unwrap_or_else(|e| panic!("{name} on {kind}: {e}"));
             assert_worn(&format!("{name} on {kind}"), &garment, &body);
+            // And it can be dressed at once.
+            let fabric = builtin::fabric(&garment.fabric).unwrap();
+            let settings = toile_assets::layers::LayerSettings::default();
+            let apart =
+                toile_assets::layers::layers(&body, &garment, &garment.sim.positions, &fabric, &settings);
+            let apart = apart.unwrap_or_else(|e| panic!("{name} on {kind} in layers: {e}"));
+            assert_eq!(apart.layer.len(), garment.sim.positions.len());
+            let floats = ["dress", "skirt", "jumper"].contains(&name);
+            assert_eq!(apart.floating.is_some(), floats, "{name} on {kind}");
         }
     }
 }

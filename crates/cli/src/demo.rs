@@ -212,7 +212,10 @@ fn simulate(
 
 /// The model of these takes: read where it was learned from exactly them, else learned.
 fn train(path: &Path, body: &Body, takes: &[Take]) -> Result<Arc<Model>> {
-    let settings = Settings::default().with(|s| s.kind = ModelKind::D);
+    let settings = Settings::default().with(|s| {
+        s.kind = ModelKind::D;
+        s.cloth_dims = Settings::dims_of(ModelKind::D);
+    });
     let inputs = takes.iter().map(|t| t.notes.iter().find(|(k, _)| k == resume::INPUTS));
     let digest = inputs
         .fold(Digest::default().with(&settings).with(&env!("CARGO_PKG_VERSION")), |d, note| d.with(&note))

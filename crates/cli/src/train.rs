@@ -33,9 +33,9 @@ pub struct Args {
     /// Frames of history
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=5))]
     order: u8,
-    /// Dimensions of the garment's space
-    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    cloth_dims: u16,
+    /// Dimensions of the garment's space; 32 of a model d and 64 of the published ones when not given
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    cloth_dims: Option<u16>,
     /// Dimensions of the body's space
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=1024))]
     body_dims: u16,
@@ -134,7 +134,7 @@ pub fn run(args: &Args) -> Result<()> {
     let settings = Settings::default().with(|s| {
         s.kind = kind;
         s.order = usize::from(args.order);
-        s.cloth_dims = usize::from(args.cloth_dims);
+        s.cloth_dims = args.cloth_dims.map_or(Settings::dims_of(kind), usize::from);
         s.body_dims = usize::from(args.body_dims);
         s.paper = args.paper;
         s.cheap = args.cheap;

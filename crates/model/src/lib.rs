@@ -34,7 +34,7 @@ pub use error::{Error, Result};
 pub use limb::{ALONG, AROUND, LimbTube, around};
 pub use model::{Certificate, InputSet, Model, ModelKind};
 pub use root::{HipLine, RootFrame, RootTracker};
-pub use shield::{MAX_LIMBS, NEIGHBOURS, Shield};
+pub use shield::{CARRIED, MAX_LIMBS, NEIGHBOURS, Shield};
 pub use skin::Skin;
 pub use symmetric::symmetric_eigen;
 pub use uncertified::CertificateError;

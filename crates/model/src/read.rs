@@ -195,7 +195,9 @@ fn shield(file: &mut TensorReader<'_>, vertices: usize, joints: usize) -> Option
     let [count, _] = file.shape("shield_points");
     let near = file.indices("shield_near", &[vertices, NEIGHBOURS], count + 1);
     let (limbs, meets, outward) = limbs(file, vertices);
+    let trunk = if file.has("limb_trunk") { file.u32s("limb_trunk", &[1]).first().copied() } else { None };
     let shield = Shield {
+        trunk: trunk.unwrap_or(0) as usize,
         points: points(file.f32s("shield_points", &[count, 3])),
         normals: points(file.f32s("shield_normals", &[count, 3])),
         near: near.as_chunks::<NEIGHBOURS>().0.to_vec(),

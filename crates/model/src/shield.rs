@@ -12,6 +12,8 @@ use glam::Vec3;
 pub const NEIGHBOURS: usize = 6;
 /// Limbs of a body, at most: a vertex names those that it can meet by the bits of a number.
 pub const MAX_LIMBS: usize = 32;
+/// A vertex that follows a limb by this weight lies on it, and is not kept outside of it.
+pub const CARRIED: f32 = 0.7;
 
 /// Points of the body, and which of them each vertex of the garment looks at.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,9 +30,12 @@ pub struct Shield {
     pub margin_m: f32,
     /// The farthest that a vertex is ever moved, m.
     pub limit_m: f32,
-    /// Arms and legs.
+    /// Arms and legs, and behind them parts of the trunk.
     pub limbs: Vec<LimbTube>,
-    /// For each vertex of the garment which limbs it can meet, bit by bit; empty where there are no limbs.
+    /// How many of the last limbs are of the trunk: tubes within its skin, which hold what a limb pushed into it.
+    pub trunk: usize,
+    /// For each vertex of the garment which limbs it meets often, bit by bit; empty where there are no limbs. Limbs that
+    /// hardly any vertex meets often are looked at where they come near, but for those that carry it ([`CARRIED`]).
     pub meets: Vec<u32>,
     /// For each vertex of the garment, which way is out of the body in the bind pose: unit; empty where there are no limbs.
     pub outward: Vec<Vec3>,
@@ -54,6 +59,7 @@ impl Shield {
             && (0.0..=0.1).contains(&self.margin_m)
             && (0.0..=0.5).contains(&self.limit_m)
             && limbs <= MAX_LIMBS
+            && self.trunk <= limbs
             && self.limbs.iter().all(|limb| limb.is_sound(joints))
             && self.meets.len() == per_vertex
             && self.outward.len() == per_vertex

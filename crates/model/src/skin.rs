@@ -55,6 +55,22 @@ impl Skin {
         self.joints[range.clone()].iter().copied().zip(self.weights[range].iter().copied())
     }
 
+    /// The same with at most so many joints a vertex, those that carry most of it.
+    pub fn strongest(&self, count: usize) -> Self {
+        let rows = (0..self.len()).map(|v| {
+            let mut row: Vec<_> = self.row(v).collect();
+            row.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            row.truncate(count.max(1));
+            row
+        });
+        Self::from_rows(rows).unwrap_or_else(|_| self.clone())
+    }
+
+    /// How much of a vertex a joint carries.
+    pub fn weight(&self, vertex: usize, joint: u32) -> f32 {
+        self.row(vertex).filter(|(j, _)| u32::from(*j) == joint).map(|(_, w)| w).sum()
+    }
+
     /// The largest joint index plus one.
     pub fn joint_count(&self) -> usize {
         self.joints.iter().max().map_or(0, |&j| j as usize + 1)
@@ -101,5 +117,8 @@ mod tests {
         assert_eq!(skin.row(0).collect::<Vec<_>>(), [(0, 0.5), (1, 0.5)]);
         let fault = Skin::from_rows([vec![(0, 1.0)], vec![(0, 0.0)]]).unwrap_err().to_string();
         assert!(fault.contains("vertex 1"), "{fault}");
+        let skin = Skin::from_rows([vec![(0, 0.1), (1, 0.3), (2, 0.6)]]).unwrap().strongest(2);
+        assert_eq!(skin.row(0).map(|(j, _)| j).collect::<Vec<_>>(), [2, 1]);
+        assert!((skin.weight(0, 2) - 2.0 / 3.0).abs() < 1e-6 && skin.weight(0, 0) == 0.0);
     }
 }

@@ -4,7 +4,9 @@ use super::limbs::limbs;
 use crate::Error;
 use crate::takes::source::TakeSource;
 use glam::{Affine3A, Vec3};
-use toile_assets::{Attachment, Body, LimbTube, NEIGHBOURS, Shield, Skin, TriangleTree, vertex_normals};
+use toile_assets::{
+    Attachment, Body, CARRIED, LimbTube, NEIGHBOURS, Shield, Skin, TriangleTree, vertex_normals,
+};
 
 /// Distance between points on the body, m: on a thigh the planes of neighbours meet 3 mm outside of it.
 const SPACING_M: f32 = 0.035;
@@ -20,11 +22,11 @@ const LIMIT_M: f32 = 0.15;
 const MEET_M: [f32; 2] = [0.03, 0.12];
 /// In this share of the frames that were looked at: with hundreds of clips everything has met everything once, and looking at all
 /// limbs doubles the cost of a garment.
-const OFTEN: f32 = 0.01;
+const OFTEN: f32 = 0.005;
+/// The cosine of what still hangs down.
+const HANGS: f32 = 0.7;
 /// A limb is within a garment that has vertices in this many of eight directions around it.
 const WITHIN: u32 = 7;
-/// A vertex that follows a limb by this weight lies on it.
-const CARRIED: f32 = 0.7;
 /// Skin that follows a limb by more than this and is no nearer to its ends than this share of half its length is kept off
 /// by the limb's tube.
 const LIMB_ALONE: f32 = 0.5;
@@ -49,7 +51,8 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
     let seen = thinned(body, attachment, source, frames)?;
     let poses: Vec<Vec<Affine3A>> =
         seen.iter().step_by(POSES_EVERY).map(|(bones, _)| bones.clone()).collect();
-    let limbs = limbs(body, &poses);
+    let (mut limbs, trunk) = limbs(body, &poses);
+    let tubes = limbs.len() - trunk;
     let mut scores = vec![Vec::<(u32, f32)>::new(); attachment.rest.len()];
     let mut met = vec![vec![0u32; limbs.len()]; attachment.rest.len()];
     let mut outside = vec![0.0f32; attachment.rest.len()];
@@ -57,15 +60,18 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
     let mut tree = TriangleTree::new(&mesh.positions, &mesh.triangles);
     // Below a thigh that is within a skirt, a foot may come up into it.
     let joints = &body.skeleton.joints;
-    let within: Vec<u32> =
-        limbs.iter().filter(|limb| is_within(limb, &attachment.rest)).map(|limb| limb.joint).collect();
-    let meet_m: Vec<f32> = limbs
+    let within: Vec<u32> = limbs[..tubes]
         .iter()
-        .map(|limb| {
-            let mut up = std::iter::successors(Some(limb.joint as usize), |j| joints[*j].parent);
-            MEET_M[usize::from(up.any(|j| within.contains(&(j as u32))))]
-        })
+        .filter(|limb| is_within(limb, &attachment.rest))
+        .map(|limb| limb.joint)
         .collect();
+    let is_below = |limb: &LimbTube| {
+        let mut up = std::iter::successors(Some(limb.joint as usize), |j| joints[*j].parent);
+        up.any(|j| within.contains(&(j as u32)))
+    };
+    // They are looked at in this order: cloth between a hand and a thigh lies on the thigh.
+    limbs[..tubes].sort_by_key(is_below);
+    let meet_m: Vec<f32> = limbs.iter().map(|limb| MEET_M[usize::from(is_below(limb))]).collect();
     for (i, (bones, cloth)) in seen.iter().enumerate() {
         tree.refit(&body.skinned_positions(bones));
         for (v, (p, scores)) in cloth.iter().zip(&mut scores).enumerate() {
@@ -82,7 +88,7 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
                 None => scores.push((point, score)),
             }
         }
-        for (k, limb) in limbs.iter().enumerate() {
+        for (k, limb) in limbs[..tubes].iter().enumerate() {
             let bind_from_world = bones[limb.joint as usize].inverse();
             for (p, met) in cloth.iter().zip(&mut met) {
                 let [along, x, y] = limb.place(bind_from_world.transform_point3(*p));
@@ -99,12 +105,9 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
     let bits = |met: &Vec<u32>| (0..limbs.len()).fold(0, |bits, k| bits | u32::from(met[k] >= often) << k);
     let mut meets: Vec<u32> = met.iter().map(bits).collect();
     // A limb that carries a vertex is the skin it lies on.
-    let weight = |v: usize, joint: u32| {
-        attachment.skin.row(v).filter(|(j, _)| u32::from(*j) == joint).map(|(_, w)| w).sum::<f32>()
-    };
     for (v, meets) in meets.iter_mut().enumerate() {
         for (k, limb) in limbs.iter().enumerate() {
-            if weight(v, limb.joint) >= CARRIED {
+            if attachment.skin.weight(v, limb.joint) >= CARRIED {
                 *meets &= !(1 << k);
             }
         }
@@ -145,6 +148,7 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
         normals: used.iter().map(|&v| skin_normals[v as usize].normalize_or(Vec3::Y)).collect(),
         skin: Skin::from_rows(rows).map_err(toile_assets::Error::from)?,
         near: near.into_iter().map(|own| own.map(at)).collect(),
+        trunk,
         margin_m: MARGIN_M,
         limit_m: LIMIT_M,
         meets: if limbs.is_empty() { Vec::new() } else { meets },
@@ -154,8 +158,11 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
     Ok(Some(shield))
 }
 
-/// Whether a garment is all around a limb.
+/// Whether a garment is all around a limb that hangs down: a collarbone is no leg.
 fn is_within(limb: &LimbTube, garment: &[Vec3]) -> bool {
+    if limb.half.y > -HANGS * limb.half.length() {
+        return false;
+    }
     let mut seen = 0u32;
     for p in garment {
         let [along, x, y] = limb.place(*p);

@@ -4,6 +4,8 @@
 //! that are added in a fixed order: the same bits everywhere.
 
 use super::Isa;
+use super::fuse::Apart;
+use super::normals::inverse_sqrt;
 
 /// Lanes of a sum, whatever the instructions.
 const LANES: usize = 16;
@@ -11,9 +13,9 @@ const LANES: usize = 16;
 /// Between −1 and 1, and nearly the number itself where that is small.
 #[inline(always)]
 pub(crate) fn hold(x: f32) -> f32 {
-    // Beyond, the square would overflow; the result is ±1 to the last bit long before.
+    // Beyond, the square would overflow; the result is as near to ±1 as it gets long before.
     let x = x.clamp(-1e18, 1e18);
-    x / (1.0 + x * x).sqrt()
+    x * inverse_sqrt::<Apart>(1.0 + x * x)
 }
 
 /// Holds inputs and, behind them, their change since the frame before, which is remembered. `held` has room for both.

@@ -9,7 +9,7 @@ use glam::Vec3;
 use toile_model::{Attachment, NEIGHBOURS, Shield};
 
 /// Skin farther away than this is not the skin that a vertex lies on, m².
-const NEAR_SQ: f32 = 0.1 * 0.1;
+const NEAR_SQ: f32 = 0.06 * 0.06;
 /// Numbers of a posed point: its place and its normal.
 const NUMBERS: usize = 6;
 
@@ -28,8 +28,6 @@ pub(crate) struct Guard {
 impl Guard {
     pub fn new(shield: &Shield, worn: &Attachment) -> Self {
         let count = shield.points.len();
-        let most =
-            |v: usize| worn.skin.row(v).max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(j, _)| j.into());
         let near = |all: &[u32; NEIGHBOURS]| {
             let mut own = [0; NEIGHBOURS];
             let named = all.iter().filter(|i| (**i as usize) < count);
@@ -41,49 +39,63 @@ impl Guard {
             normals: shield.normals.clone(),
             hanging: Hanging::new(&shield.skin),
             near: shield.near.iter().map(near).collect(),
-            limbs: Limbs::new(shield, most),
+            limbs: Limbs::new(shield, worn),
             margin_m: shield.margin_m,
             limit_m: shield.limit_m,
         }
     }
 
-    /// Moves a vertex out of limbs and then out of the skin that it lies on.
+    /// Moves vertices from `first` on, a panel of them, out of limbs and then out of the skin that they lie on.
     #[inline(always)]
     pub fn push_out<F: Fuse, const W: usize>(
         &self,
-        v: usize,
+        first: usize,
         posed: &[[f32; W]],
         bones: &[[f32; W]],
-        point: &mut [[f32; W]; 3],
+        panel: &mut [[[f32; W]; 3]],
     ) {
         let (points, limbs) = posed.split_at(NUMBERS * self.points.len());
-        let from = *point;
-        let (near, count) = &self.near[v];
-        let mut touched = false;
-        for pass in 0..2 {
-            touched |= self.limbs.clear::<F, W>(v, limbs, bones, point);
-            // Out of the trunk may be into a thigh beside it: what met a limb once is looked at again.
-            if *count == 0 || pass > 0 {
-                break;
+        let points = points.as_chunks::<NUMBERS>().0;
+        let close = self.limbs.near::<F, W>(first, limbs, panel);
+        for (k, point) in panel.iter_mut().enumerate() {
+            let v = first + k;
+            let from = *point;
+            let (near, count) = &self.near[v];
+            let [mut once, mut again] =
+                self.limbs.clear::<F, W>(v, false, &[u32::MAX; W], &close, limbs, bones, point);
+            // What lies on no skin that it knows may be in the trunk.
+            let free = self.limbs.meets_often(v);
+            let (mut moved, mut far) = ([0; W], [u32::MAX; W]);
+            if *count > 0 {
+                [moved, far] = self.off_the_skin::<F, W>(&near[..*count as usize], points, point);
             }
-            self.off_the_skin::<F, W>(&near[..*count as usize], points.as_chunks::<NUMBERS>().0, point);
-            if !touched {
-                break;
+            for n in 0..W {
+                again[n] |= moved[n] & (once[n] | free);
+                once[n] |= again[n] | far[n] & free;
             }
-        }
-        if touched {
-            self.hold::<F, W>(&from, point);
+            if any(&once) {
+                // Out of a limb may be into the trunk, and from there, out of skin or out of one thigh into another.
+                let [moved, _] = self.limbs.clear::<F, W>(v, true, &once, &close, limbs, bones, point);
+                for n in 0..W {
+                    again[n] |= moved[n];
+                }
+                if any(&again) {
+                    self.limbs.clear::<F, W>(v, false, &again, &close, limbs, bones, point);
+                }
+                self.hold::<F, W>(&once, &from, point);
+            }
         }
     }
 
-    /// Moves a vertex to the plane of the nearest point where it is behind it.
+    /// Moves a vertex to the plane of the nearest point where it is behind it; signs of lanes in which it was, and of those in
+    /// which it is near none.
     #[inline(always)]
     fn off_the_skin<F: Fuse, const W: usize>(
         &self,
         near: &[u32],
         posed: &[[[f32; W]; NUMBERS]],
         point: &mut [[f32; W]; 3],
-    ) {
+    ) -> [[u32; W]; 2] {
         // Of the nearest point: squared distance, height above its plane, normal.
         let (mut nearest, mut height) = ([NEAR_SQ; W], [self.margin_m; W]);
         let mut normal = [[0.0f32; W]; 3];
@@ -121,19 +133,39 @@ impl Guard {
                 point[axis][n] = F::fma(normal[axis][n], moved[n], point[axis][n]);
             }
         }
+        let (mut was, mut far) = ([0u32; W], [0u32; W]);
+        for n in 0..W {
+            was[n] = (0.0 - moved[n]).to_bits();
+            far[n] = !(nearest[n] - NEAR_SQ).to_bits();
+        }
+        [was, far]
     }
 
-    /// Whatever moved it, a vertex is no farther from where it was than the limit.
+    /// Whatever moved it, a vertex that met a limb is no farther from where it was than the limit.
     #[inline(always)]
-    fn hold<F: Fuse, const W: usize>(&self, from: &[[f32; W]; 3], point: &mut [[f32; W]; 3]) {
+    fn hold<F: Fuse, const W: usize>(
+        &self,
+        which: &[u32; W],
+        from: &[[f32; W]; 3],
+        point: &mut [[f32; W]; 3],
+    ) {
+        let (mut length_sq, mut far) = ([0.0f32; W], [0u32; W]);
+        for axis in 0..3 {
+            for n in 0..W {
+                let by = point[axis][n] - from[axis][n];
+                length_sq[n] = F::fma(by, by, length_sq[n]);
+            }
+        }
         for n in 0..W {
-            let by = [point[0][n] - from[0][n], point[1][n] - from[1][n], point[2][n] - from[2][n]];
-            let length = F::fma(by[0], by[0], F::fma(by[1], by[1], by[2] * by[2])).sqrt();
-            let far = length > self.limit_m;
-            let keep = self.limit_m / if far { length } else { 1.0 };
+            far[n] = F::fma(self.limit_m, self.limit_m, -length_sq[n]).to_bits() & which[n];
+        }
+        if !any(&far) {
+            return;
+        }
+        for n in (0..W).filter(|n| far[*n] >> 31 != 0) {
+            let keep = self.limit_m / length_sq[n].sqrt();
             for axis in 0..3 {
-                let held = F::fma(by[axis], keep, from[axis][n]);
-                point[axis][n] = if far { held } else { point[axis][n] };
+                point[axis][n] = F::fma(point[axis][n] - from[axis][n], keep, from[axis][n]);
             }
         }
     }
@@ -142,6 +174,12 @@ impl Guard {
     pub fn room(&self, lanes: usize) -> usize {
         (NUMBERS * self.points.len() + self.limbs.room()) * lanes
     }
+}
+
+/// Whether a sign is set in any lane.
+#[inline(always)]
+fn any<const W: usize>(signs: &[u32; W]) -> bool {
+    signs.iter().fold(0, |any, sign| any | sign) >> 31 != 0
 }
 
 /// The first where all bits of the mask are set, the second where none is.

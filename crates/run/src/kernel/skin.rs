@@ -122,13 +122,32 @@ pub(crate) fn hang_one(isa: Isa, hanging: &Hanging, guard: Option<&Guard>, weare
 pub(super) fn all<F: Fuse>(hanging: &Hanging, guard: Option<&Guard>, wearer: Wearers, out: &mut [f32]) {
     let bones = wearer.bones.as_chunks::<1>().0;
     let skin = wearer.skin.as_chunks::<1>().0;
-    for (v, to) in out.as_chunks_mut::<3>().0.iter_mut().enumerate().take(hanging.len()) {
-        let mut point = to.map(|x| [x]);
-        hanging.carry::<F, 1>(v, bones, &mut point);
-        if let Some(guard) = guard {
-            guard.push_out::<F, 1>(v, skin, bones, &mut point);
-        }
-        *to = point.map(|[x]| x);
+    for (p, row) in out[..3 * hanging.len()].chunks_mut(PLACED).enumerate() {
+        let mut panel = [[0.0f32; 1]; PLACED];
+        panel.iter_mut().zip(row.iter()).for_each(|(to, from)| *to = [*from]);
+        carry_panel::<F, 1>(hanging, guard, p, bones, skin, &mut panel);
+        row.iter_mut().zip(panel).for_each(|(to, [x])| *to = x);
+    }
+}
+
+/// Carries panel `p` to where its bones are and keeps it outside the skin.
+#[inline(always)]
+fn carry_panel<F: Fuse, const W: usize>(
+    hanging: &Hanging,
+    guard: Option<&Guard>,
+    p: usize,
+    bones: &[[f32; W]],
+    skin: &[[f32; W]],
+    panel: &mut [[f32; W]; PLACED],
+) {
+    let first = p * (PLACED / 3);
+    let count = (PLACED / 3).min(hanging.len() - first);
+    let points = &mut panel.as_chunks_mut::<3>().0[..count];
+    for (k, point) in points.iter_mut().enumerate() {
+        hanging.carry::<F, W>(first + k, bones, point);
+    }
+    if let Some(guard) = guard {
+        guard.push_out::<F, W>(first, skin, bones, points);
     }
 }
 
@@ -176,15 +195,13 @@ pub(super) fn panel<F: Fuse, const W: usize>(
 ) {
     let bones = wearers.bones.as_chunks::<W>().0;
     let skin = wearers.skin.as_chunks::<W>().0;
-    let mut lanes = [[0.0f32; W]; PLACED];
+    let mut lanes = Lanes([[0.0f32; W]; PLACED]);
     // Lanes without an instance repeat the last one.
-    take(std::array::from_fn(|n| out.seen(part[n.min(part.len() - 1)], p * PLACED)), &mut lanes);
-    let first = p * (PLACED / 3);
-    for (k, point) in lanes.as_chunks_mut::<3>().0.iter_mut().enumerate().take(hanging.len() - first) {
-        hanging.carry::<F, W>(first + k, bones, point);
-        if let Some(guard) = guard {
-            guard.push_out::<F, W>(first + k, skin, bones, point);
-        }
-    }
-    give(&lanes, p, part, out);
+    take(std::array::from_fn(|n| out.seen(part[n.min(part.len() - 1)], p * PLACED)), &mut lanes.0);
+    carry_panel::<F, W>(hanging, guard, p, bones, skin, &mut lanes.0);
+    give(&lanes.0, p, part, out);
 }
+
+/// A panel of several instances, on cache lines.
+#[repr(align(64))]
+struct Lanes<const W: usize>([[f32; W]; PLACED]);

@@ -182,6 +182,6 @@ mod tests {
         let mut y = [3.0, -4.0, 1e30];
         hold_within(&mut y, &[1.0, 0.5, 2.0], 1.0);
         assert!((y[0] * y[0] + 0.25 * y[1] * y[1] + 4.0 * y[2] * y[2]) <= 1.0 + 1e-6, "{y:?}");
-        assert_eq!(kernel::hold_one(f32::MAX), 1.0);
+        assert!((kernel::hold_one(f32::MAX) - 1.0).abs() < 1e-6);
     }
 }

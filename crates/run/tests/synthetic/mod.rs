@@ -229,6 +229,7 @@ fn correcting(size: Size, seed: u64, [centres, drives]: [usize; 2]) -> Model {
                 }
             })
             .collect(),
+        trunk: 1,
         // The lower two thirds: a bodice meets no leg.
         meets: (0..n).map(|v| if 3 * v < n { 0 } else { (1 << 4.min(joints)) - 1 }).collect(),
         outward: model.cloth_mean.iter().map(|p| (*p * Vec3::new(1.0, 0.0, 1.0)).normalize()).collect(),

@@ -42,6 +42,9 @@ pub struct CorrectionReport {
 /// By how much the ellipsoid is larger than what training saw.
 const MARGIN: f64 = 1.25;
 
+/// Bones that carry a vertex, at most: as many as engines take, so that an exported garment is skinned as the model is.
+const BONES: usize = 4;
+
 /// Share of the work that reading takes is, about.
 const READING: f64 = 0.4;
 
@@ -54,13 +57,14 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
 ) -> Result<Training, Error> {
     let (heads, first) = heads(body, source)?;
     let mut remarks = Vec::new();
-    let Some(attachment) = attachment(body, &first, &mut remarks) else {
+    let Some(mut attachment) = attachment(body, &first, &mut remarks) else {
         return Err(Error::Empty(
             "the takes do not hold the draped garment, which a model of kind d hangs on the bones; simulate them anew or \
              train --model c"
                 .into(),
         ));
     };
+    attachment.skin = attachment.skin.strongest(BONES);
     let mirror = Mirror::asked_for(settings.mirror, body, &first, &mut remarks);
     let mirrored = mirror.is_some();
     let source = WithMirrored { source, mirror };

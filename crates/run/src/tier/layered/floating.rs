@@ -178,7 +178,7 @@ impl Cloth {
 pub(super) const MOST_LIMBS: usize = 12;
 
 /// A bone between two poses, straight in its entries: parts of a step are short.
-fn between(a: &Affine3A, b: &Affine3A, t: f32) -> Affine3A {
+pub(super) fn between(a: &Affine3A, b: &Affine3A, t: f32) -> Affine3A {
     let mut m = *b;
     m.matrix3 = a.matrix3 * (1.0 - t) + b.matrix3 * t;
     m.translation = a.translation.lerp(b.translation, t);

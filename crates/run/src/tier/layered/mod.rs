@@ -43,8 +43,10 @@ const PAPERS_STEP_SECS: f32 = 0.04;
 /// A wearer that goes farther than this in a step, m plus m/s, was put somewhere else.
 const TELEPORT_M: f32 = 0.5;
 const TELEPORT_M_PER_S: f32 = 20.0;
-/// Steps of 1/30 s in which floating cloth comes to hang before it is first shown.
-const SETTLING_STEPS: usize = 24;
+/// Steps of 1/30 s in which floating cloth comes to hang before it is first shown, and those of them in which its wearer
+/// goes from the bind pose into the first one.
+const SETTLING_STEPS: usize = 36;
+const INTO_POSE_STEPS: usize = 24;
 
 /// A garment in layers on one character.
 pub struct Layered {
@@ -133,18 +135,27 @@ impl Layered {
         }
     }
 
-    /// Floating cloth for the first time: where skinning has it, then let hang.
+    /// Floating cloth for the first time: as it was draped, on a wearer that goes from the bind pose into this one. Put
+    /// down where skinning has it, a hem may lie on the wrong side of a leg.
     fn settle(&mut self, bones: &[Affine3A]) {
         let (Some(floating), Some(cloth)) = (&self.layers.floating, &mut self.cloth) else { return };
-        let attachment = &self.layers.attachment;
-        for &v in &floating.free {
-            let placed = attachment.skin.blend(v as usize, bones);
-            self.posed[v as usize] = placed.transform_point3(attachment.rest[v as usize]);
+        let hips = usize::from(self.layers.hips.0);
+        let (draped, standing) = (&self.layers.attachment.rest, bones[hips]);
+        let posed = self.posed.clone();
+        for &v in floating.free.iter().chain(&floating.held) {
+            self.posed[v as usize] = standing.transform_point3(draped[v as usize]);
         }
         cloth.start(floating, &self.posed);
-        let hips = usize::from(self.layers.hips.0);
-        for _ in 0..SETTLING_STEPS {
-            cloth.step(floating, bones, hips, 1.0 / 30.0, self.settings.step_secs, &mut self.posed);
+        for k in 1..=SETTLING_STEPS {
+            let t = (k as f32 / INTO_POSE_STEPS as f32).min(1.0);
+            let on_the_way: Vec<Affine3A> =
+                bones.iter().map(|b| floating::between(&standing, b, t)).collect();
+            for &v in &floating.held {
+                let start = standing.transform_point3(draped[v as usize]);
+                self.posed[v as usize] = start.lerp(posed[v as usize], t);
+            }
+            let step_secs = self.settings.step_secs;
+            cloth.step(floating, &on_the_way, hips, 1.0 / 30.0, step_secs, &mut self.posed);
         }
     }
 
