@@ -49,7 +49,8 @@ fn cells(entry: &Entry, m: &Measured, unit: &str) -> Vec<String> {
     let none = || "–".to_string();
     let stable = m.stable_secs.map_or_else(|| "none".to_string(), step);
     let Some(run) = m.good.as_ref().or(m.best.as_ref()) else {
-        let mut row = vec![entry.name.to_string(), "flew apart".into()];
+        let why = if m.stable_secs.is_some() { "not finished" } else { "flew apart" };
+        let mut row = vec![entry.name.to_string(), why.into()];
         row.extend((0..5).map(|_| none()));
         row.push(stable);
         return row;
