@@ -1,6 +1,6 @@
 //! What mass resists: leaving the way on which no force acts.
 //!
-//! The integrator says where that way leads, `x̂`, and how long it counts for, `β` (see [`crate::step`]): the incremental
+//! The integrator says where that way leads, `x̂`, and how long it counts for, `β` (see `step`): the incremental
 //! potential is `½ m/β² |x − x̂|²`, and its gradient is mass times acceleration.
 
 use glam::DVec3;

@@ -1,5 +1,5 @@
 //! What cloth resists: one physical idea per file, each with its energy and the derivatives of it. That of touching is with its
-//! contacts, in [`crate::contact::constraint`].
+//! contacts, in `contact::constraint`.
 
 pub mod air;
 pub mod arctangent;
