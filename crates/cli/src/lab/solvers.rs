@@ -159,7 +159,7 @@ fn check(args: &Args, chosen: &[&'static Entry], scenes: &[&'static str], wanted
             };
             return Err(BadRequest(format!("{}; {others}", reasons[0].1)).into());
         }
-        for (scene, why) in reasons {
+        for (scene, why) in reasons.into_iter().filter(|r| r.0 != "none") {
             eprintln!("not on {scene}: {why}");
         }
     }

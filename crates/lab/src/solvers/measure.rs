@@ -385,3 +385,41 @@ fn project(stage: &Stage, value: impl Fn(usize) -> f64) -> f64 {
     }
     sum / norm
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{METHODS, Method, Work};
+    use super::*;
+
+    /// Moves a vertex to and fro for ever.
+    struct Restless;
+
+    impl Method for Restless {
+        fn step(&mut self, _: &Stage, _: &mut Obstacles, state: &mut State, h: f64) -> Work {
+            let side = if (state.secs / h).round() as u64 % 2 == 0 { 1e-5 } else { -1e-5 };
+            state.x.last_mut().unwrap().x += side;
+            state.secs += h;
+            Work::iterations(1)
+        }
+    }
+
+    #[test]
+    fn what_does_not_come_to_rest_is_not_good_however_small_its_error() {
+        let subject = subject(SCENES[0], Wanted::default()).unwrap();
+        let entry = Entry { make: |_| Box::new(Restless), ..METHODS[0] };
+        let found = measure(&entry, &subject);
+        let best = found.best.unwrap();
+        assert!(best.error.unwrap() < subject.bar && !best.finished && best.stable);
+        assert!(found.good.is_none() && found.stable_secs.is_none());
+        assert!(measure(&METHODS[0], &subject).good.is_some());
+    }
+
+    #[test]
+    fn stretch_alone_keeps_a_run_from_being_good() {
+        let subject = subject(SCENES[0], Wanted::default()).unwrap();
+        let run = run(&METHODS[0], &subject, 1.0 / 30.0);
+        assert!(good(&run, &subject, false));
+        assert!(!good(&Outcome { stretch: 1.01 * MOST_STRETCH, ..run.clone() }, &subject, false));
+        assert!(!good(&Outcome { error: Some(1.01 * subject.bar), ..run }, &subject, false));
+    }
+}
