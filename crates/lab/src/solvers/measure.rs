@@ -396,7 +396,7 @@ mod tests {
 
     impl Method for Restless {
         fn step(&mut self, _: &Stage, _: &mut Obstacles, state: &mut State, h: f64) -> Work {
-            let side = if (state.secs / h).round() as u64 % 2 == 0 { 1e-5 } else { -1e-5 };
+            let side = if ((state.secs / h).round() as u64).is_multiple_of(2) { 1e-5 } else { -1e-5 };
             state.x.last_mut().unwrap().x += side;
             state.secs += h;
             Work::iterations(1)
