@@ -37,7 +37,7 @@ fn how() -> String {
         "Every solver is given the same cloth, pins and obstacles and is run with steps of 1/n s, n = {}, one after the other, until its \
         error is under the scene's bar and no thread is stretched by more than {:.0} % at any frame: then quality is equal and the time a \
         frame (of 1/30 s, processor time of one thread) can be compared. No more than {MOST_RUNS} runs that are stable are made, and no shorter \
-        step is begun after {:.0} s of processor time on one scene; rows that this time has cut are marked †, and they alone may be others on another machine. \
+        step is begun after {:.0} s of processor time on one scene; rows that this time has cut are marked †: but for times, they alone depend on the machine. \
         Where the bars were not reached within that, the run with the least error is shown, error and time in brackets; a stretch over {:.0} % is marked !. \
         Flown apart is cloth of which a vertex is more than {FAR_M:.0} m from where it began or a triangle is strained by more than {:.0} %. \
         The largest stable step is the longest of those tried that was played to its end without flying apart; a run that is broken off after {:.0} s of \
@@ -159,12 +159,12 @@ fn place(scenes: &[OnScene]) -> Vec<String> {
         let fastest = if at == 0 && good.len() > 1 {
             format!("next is `{}` at {:.1} ms", good[1].0, good[1].1.ms)
         } else if at == 0 {
-            "no other reached the bar".into()
+            "no other reached the bars".into()
         } else {
             format!("fastest is `{}` at {:.1} ms", good[0].0, good[0].1.ms)
         };
         said.push(format!(
-            "{}: {} of the {} that reach the bar in time, {:.1} ms a frame; {fastest}.",
+            "{}: {} in time of the {} that reach the bars, {:.1} ms a frame; {fastest}.",
             scene.subject.stage.name,
             ordinal(at + 1),
             good.len(),
