@@ -84,7 +84,7 @@ fn cells(entry: &Entry, m: &Measured, unit: &str) -> Vec<String> {
     let digits = if run.stretch < 1e-3 { 4 } else { 1 };
     vec![
         entry.name.to_string(),
-        mark(run.error.map_or_else(none, |e| format!("{e:.2} {unit}"))) + cut,
+        mark(run.error.map_or_else(|| "no full swing".into(), |e| format!("{e:.2} {unit}"))) + cut,
         run.drift.map_or_else(none, |d| format!("{:+.1} %", 100.0 * d)),
         format!("{:.digits$} %{over}", 100.0 * run.stretch),
         format!("{:.0}", run.iterations),

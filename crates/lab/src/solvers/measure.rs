@@ -211,7 +211,8 @@ pub fn measure(entry: &Entry, subject: &Subject) -> Measured {
             break;
         }
     }
-    let best = runs.iter().filter(|r| r.stable && r.error.is_some());
+    // A swing that is damped away has no period, and so no error; it is still the best there is where no other run has one.
+    let best = runs.iter().filter(|r| r.stable && (r.finished || r.error.is_some()));
     let best = best.min_by(|a, b| a.error.unwrap_or(f64::MAX).total_cmp(&b.error.unwrap_or(f64::MAX)));
     Measured {
         stable_secs: runs.iter().find(|r| r.stable && r.finished).map(|r| r.step_secs),
