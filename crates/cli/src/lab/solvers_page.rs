@@ -189,8 +189,7 @@ const FAIR: &str = "The references on sphere, sleeve and skirt are the default s
     has an answer that belongs to nobody. The default is also the one whose inner loops were tuned, in single precision; the others are \
     written to be read, in double precision. It does not run here as it is shipped: its steps are those of the table instead of 1/240 s, \
     a step that goes wrong is not halved but counts as failed, and on the skirt its strain limit is off, as no other method \
-    has it. With `--self-contact`, which only `bridson` shares, its largest stable step on the sphere is 1/100 s and not 1/30 s: the folds \
-    then meet, and what it does about that in its shipped form is to halve the step.";
+    has it. With `--self-contact`, which only `bridson` shares, its largest stable step on the sphere is 1/100 s and not 1/30 s; as it is shipped it would halve a step that fails.";
 
 /// Writes page, tables and pictures.
 pub fn write(folder: &Path, scenes: &[OnScene], claims: &Findings, command: &str) -> Result<()> {
