@@ -193,21 +193,54 @@ fn pictures(page: &mut Page, renderer: &mut Renderer, shots: &[Snapshot]) -> Res
     names.dedup();
     for name in names {
         let group: Vec<&Snapshot> = shots.iter().filter(|s| s.scene == name).collect();
-        let images = group.iter().map(|s| picture(renderer, s, 360)).collect::<Result<Vec<Image>>>()?;
+        let frame = Frame::of(&group);
+        let images =
+            group.iter().map(|s| picture(renderer, s, &frame, 360)).collect::<Result<Vec<Image>>>()?;
         let captions: Vec<&str> = group.iter().map(|s| s.name.as_str()).collect();
         page.image(&contact_sheet(&images, &captions, 4)?, name)?;
     }
     Ok(())
 }
 
-fn picture(renderer: &mut Renderer, shot: &Snapshot, size: u32) -> Result<Image> {
-    // The studio's floor is at zero; what hangs in the air of the laboratory is stood on it.
-    let lowest = shot.pieces.iter().flat_map(|p| &p.positions).map(|p| p.y).fold(f32::INFINITY, f32::min);
-    let lifted: Vec<Vec<glam::Vec3>> = shot
-        .pieces
-        .iter()
-        .map(|p| p.positions.iter().map(|q| *q - glam::Vec3::Y * lowest).collect())
-        .collect();
+/// What all panes of a scene are seen through: one camera, above one floor.
+struct Frame {
+    camera: Camera,
+    lowest: f32,
+}
+
+impl Frame {
+    /// Sees all shots but those that have grown out of all proportion: what flies apart would make dots of the others.
+    fn of(shots: &[&Snapshot]) -> Self {
+        let points = |s: &Snapshot| s.pieces.iter().flat_map(|p| p.positions.clone()).collect::<Vec<_>>();
+        let reach = |s: &Snapshot| {
+            let (low, high) = points(s)
+                .iter()
+                .fold((glam::Vec3::INFINITY, glam::Vec3::NEG_INFINITY), |(l, h), p| (l.min(*p), h.max(*p)));
+            (high - low).length()
+        };
+        let mut reaches: Vec<f32> = shots.iter().map(|s| reach(s)).collect();
+        reaches.sort_by(f32::total_cmp);
+        let most = 1.5 * reaches.get(reaches.len() / 2).copied().unwrap_or(0.0);
+        let seen: Vec<&&Snapshot> = shots.iter().filter(|s| reach(s) <= most).collect();
+        let lowest = seen.iter().flat_map(|s| points(s)).map(|p| p.y).fold(f32::INFINITY, f32::min);
+        let lifted: Vec<Vec<glam::Vec3>> = seen.iter().map(|s| raise(&points(s), lowest)).collect();
+        let none = MeshHandle::new(&[]);
+        let scene =
+            lifted.iter().fold(Scene::new(), |scene, p| scene.with(Item::new(&none, p, Material::body())));
+        let (azimuth, elevation) = shots.first().map_or((0.0, 0.0), |s| s.view);
+        let camera = Camera::framing_scene(&scene, View::Angle { azimuth, elevation }, 1.0);
+        Self { camera, lowest }
+    }
+}
+
+/// The studio's floor is at zero; what hangs in the air of the laboratory is stood on it.
+fn raise(points: &[glam::Vec3], lowest: f32) -> Vec<glam::Vec3> {
+    points.iter().map(|q| *q - glam::Vec3::Y * lowest).collect()
+}
+
+fn picture(renderer: &mut Renderer, shot: &Snapshot, frame: &Frame, size: u32) -> Result<Image> {
+    let lifted: Vec<Vec<glam::Vec3>> =
+        shot.pieces.iter().map(|p| raise(&p.positions, frame.lowest)).collect();
     let meshes: Vec<MeshHandle> = shot.pieces.iter().map(|p| MeshHandle::new(&p.triangles)).collect();
     let cloth = ["silk", "denim"].into_iter().find(|f| shot.name.contains(f)).unwrap_or("cotton");
     let mut scene = Scene::new();
@@ -215,7 +248,5 @@ fn picture(renderer: &mut Renderer, shot: &Snapshot, size: u32) -> Result<Image>
         let material = if piece.cloth { Material::fabric(cloth) } else { Material::body() };
         scene = scene.with(Item::new(mesh, positions, material));
     }
-    let view = View::Angle { azimuth: shot.view.0, elevation: shot.view.1 };
-    let camera = Camera::framing_scene(&scene, view, 1.0);
-    Ok(renderer.draw(&scene, &camera, size, size)?)
+    Ok(renderer.draw(&scene, &frame.camera, size, size)?)
 }

@@ -53,6 +53,32 @@ fn solvers_are_listed_and_what_they_cannot_do_is_said_before_they_run() {
     refused(&["lab", "solvers", "--only", "breen", "--friction", "0.3"], &["breen", "friction"]);
     refused(&["lab", "solvers", "--only", "weil", "--scene", "skirt"], &["weil", "motion"]);
     refused(&["lab", "solvers", "--scene", "trampoline"], &["trampoline", "cylinder twist"]);
+    refused(&["lab", "solvers", "--only", ""], &["--only", "goldenthal"]);
+    refused(&["lab", "solvers", "--scene", ""], &["scene", "cylinder twist"]);
+    refused(&["lab", "solvers", "--jobs", "0"], &["--jobs", "1 and 256"]);
+    // What is asked of the solver itself is refused without scenes, too.
+    refused(
+        &["lab", "solvers", "--only", "xpbd", "--scene", "none", "--self-contact"],
+        &["xpbd", "self-contact"],
+    );
+    assert!(listed.contains("with friction, no self-contact"), "{listed}");
+}
+
+#[test]
+fn pictures_of_others_are_not_overwritten_by_the_solvers_page() {
+    let dir = folder("solvers");
+    let out = dir.to_string_lossy().into_owned();
+    for file in ["hanging-square.png", "weil-hung-from-four-corners.png"] {
+        std::fs::write(dir.join(file), b"somebody else's").unwrap();
+        refused(
+            &["lab", "solvers", "--only", "weil", "--scene", "hanging", "--out", &out],
+            &[file, "--force"],
+        );
+        assert_eq!(std::fs::read(dir.join(file)).unwrap(), b"somebody else's");
+        assert!(!dir.join("solvers.md").exists());
+        std::fs::remove_file(dir.join(file)).unwrap();
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
 }
 
 #[test]

@@ -49,6 +49,9 @@ pub struct Args {
     json: bool,
 }
 
+/// Threads that may be asked for.
+const MOST_JOBS: usize = 256;
+
 /// What one scene gave.
 pub struct OnScene {
     pub subject: Subject,
@@ -64,24 +67,29 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let chosen = chosen(&args.only)?;
     let scenes = scenes(&args.scene)?;
+    if args.jobs.is_some_and(|j| !(1..=MOST_JOBS).contains(&j)) {
+        return Err(BadRequest(format!("--jobs wants a number between 1 and {MOST_JOBS}")).into());
+    }
     if args.friction.is_some_and(|f| !(0.0..=10.0).contains(&f)) {
         return Err(BadRequest("--friction wants a coefficient between 0 and 10".into()).into());
     }
     let wanted = Wanted { friction: args.friction, self_contact: args.self_contact };
     check(args, &chosen, &scenes, wanted)?;
+    let own = own(args, &chosen);
     if let Some(folder) = &args.out {
         Overwrite::folder(folder)?;
-        for file in [page::MARKDOWN, page::HTML] {
+        let sheets = scenes.iter().copied().chain(own.iter().filter_map(|c| c.sheet)).map(page::sheet_file);
+        for file in [page::MARKDOWN, page::HTML].map(String::from).into_iter().chain(sheets) {
             args.overwrite.check(&folder.join(file), [])?;
         }
     }
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = args.jobs.unwrap_or_else(cores).max(1);
+    let jobs = args.jobs.unwrap_or_else(cores);
     let mut measured = Vec::new();
     for name in scenes {
         measured.push(on_scene(name, &chosen, wanted, jobs)?);
     }
-    let claims = claims(args, &chosen, jobs)?;
+    let claims = claims(&own, jobs)?;
     let failed = claims.rows.iter().filter(|r| !r.pass).count();
     if args.json {
         println!("{}", as_json(&measured, &claims.rows, failed));
@@ -110,6 +118,10 @@ fn chosen(only: &[String]) -> Result<Vec<&'static Entry>> {
     if only.is_empty() {
         return Ok(METHODS.iter().collect());
     }
+    if only.iter().any(|name| name.trim().is_empty()) {
+        let all: Vec<&str> = METHODS.iter().map(|m| m.name).collect();
+        return Err(BadRequest(format!("--only wants a solver's name; there are: {}", all.join(", "))).into());
+    }
     only.iter().map(|name| find(name).map_err(|said| BadRequest(said).into())).collect()
 }
 
@@ -117,8 +129,8 @@ fn scenes(words: &[String]) -> Result<Vec<&'static str>> {
     if words.is_empty() {
         return Ok(SCENES.to_vec());
     }
-    if let Some(word) = words.iter().find(|w| *w != "none" && !SCENES.iter().any(|s| s.contains(w.as_str())))
-    {
+    let known = |w: &str| w == "none" || (!w.trim().is_empty() && SCENES.iter().any(|s| s.contains(w)));
+    if let Some(word) = words.iter().find(|w| !known(w)) {
         return Err(
             BadRequest(format!("no scene is called `{word}`; there are: {}", SCENES.join(", "))).into()
         );
@@ -128,10 +140,12 @@ fn scenes(words: &[String]) -> Result<Vec<&'static str>> {
 
 /// Says before anything runs what solvers cannot do; one that was named and can do nothing of it is refused.
 fn check(args: &Args, chosen: &[&'static Entry], scenes: &[&'static str], wanted: Wanted) -> Result<()> {
+    // Without scenes there is still what was asked of the solver itself.
+    let scenes = if scenes.is_empty() { &["none"] } else { scenes };
     for entry in chosen {
         let reasons: Vec<(&str, String)> =
             scenes.iter().filter_map(|s| Some((*s, entry.refusal(s, wanted)?))).collect();
-        let none_left = !scenes.is_empty() && reasons.len() == scenes.len();
+        let none_left = reasons.len() == scenes.len();
         if none_left && !args.only.is_empty() {
             let able: Vec<&str> = METHODS
                 .iter()
@@ -145,7 +159,7 @@ fn check(args: &Args, chosen: &[&'static Entry], scenes: &[&'static str], wanted
             };
             return Err(BadRequest(format!("{}; {others}", reasons[0].1)).into());
         }
-        for (scene, why) in reasons {
+        for (scene, why) in reasons.into_iter().filter(|r| r.0 != "none") {
             eprintln!("not on {scene}: {why}");
         }
     }
@@ -153,8 +167,7 @@ fn check(args: &Args, chosen: &[&'static Entry], scenes: &[&'static str], wanted
 }
 
 fn on_scene(name: &str, chosen: &[&'static Entry], wanted: Wanted, jobs: usize) -> Result<OnScene> {
-    let mut subject = subject(name)?;
-    subject.ask(wanted);
+    let subject = subject(name, wanted)?;
     let refused = chosen.iter().filter_map(|e| e.refusal(name, wanted)).collect();
     let able: Vec<&&Entry> = chosen.iter().filter(|e| e.refusal(name, wanted).is_none()).collect();
     let bar = crate::progress::bar(able.len() as u64, name);
@@ -167,16 +180,17 @@ fn on_scene(name: &str, chosen: &[&'static Entry], wanted: Wanted, jobs: usize) 
     Ok(OnScene { subject, rows, refused })
 }
 
-/// What the papers claim, as far as it belongs to the chosen solvers.
-fn claims(args: &Args, chosen: &[&'static Entry], jobs: usize) -> Result<Findings> {
-    let belongs = |claim: &str| {
-        let of = |e: &&Entry| e.name == claim || (e.name == "baraff-witkin" && claim == "holding");
-        args.only.is_empty() || chosen.iter().any(of)
-    };
-    let own: Vec<&Claim> = CLAIMS.iter().filter(|c| belongs(c.0)).collect();
+/// The claims that are about the chosen solvers.
+fn own(args: &Args, chosen: &[&'static Entry]) -> Vec<&'static Claim> {
+    let about = |c: &&Claim| args.only.is_empty() || chosen.iter().any(|e| c.of.contains(&e.name));
+    CLAIMS.iter().filter(about).collect()
+}
+
+/// What comes of the papers' claims.
+fn claims(own: &[&Claim], jobs: usize) -> Result<Findings> {
     let bar = crate::progress::bar(own.len() as u64, "claims");
-    let each = in_parallel(&own, jobs, |claim| {
-        let found = (claim.1)();
+    let each = in_parallel(own, jobs, |claim| {
+        let found = claim.found();
         bar.inc(1);
         found
     });
@@ -224,7 +238,9 @@ fn list(as_json: bool) {
         return;
     }
     for m in METHODS {
-        println!("{:17} {}\n{:17} {}", m.name, m.paper, "", m.idea);
+        let has = |b: bool, what: &str| format!("{} {what}", if b { "with" } else { "no" });
+        let can = [has(m.can.friction, "friction"), has(m.can.self_contact, "self-contact")].join(", ");
+        println!("{:17} {}\n{:17} {}; {can}", m.name, m.paper, "", m.idea);
     }
 }
 
@@ -239,8 +255,13 @@ fn as_json(scenes: &[OnScene], claims: &[Row], failed: usize) -> serde_json::Val
             "iterations_per_frame": run.map(|r| r.iterations),
             "step_secs": run.map(|r| r.step_secs),
             "ms_per_frame": run.map(|r| r.ms),
+            "steps_cut": run.map(|r| r.halvings),
+            "parts_per_frame": run.map(|r| r.parts),
+            "finished": run.map(|r| r.finished),
             "good_enough": m.good.is_some(),
             "largest_stable_step_secs": m.stable_secs,
+            "shortest_step_secs": m.shortest_secs,
+            "time_ran_out": m.cut,
         })
     };
     let list: Vec<_> = scenes

@@ -14,8 +14,9 @@ const MOST_HALVINGS: u32 = 6;
 /// The method with its adaptive step.
 pub struct BaraffWitkin {
     inner: Implicit<Conditions>,
-    /// Successes since the last failure; the step is doubled again after a few.
+    /// How often the step is halved at present.
     depth: u32,
+    /// Successes since the last failure; the step is doubled again after two.
     good: u32,
 }
 
@@ -44,6 +45,7 @@ impl Method for BaraffWitkin {
                 continue;
             }
             *state = tried;
+            work.parts += 1;
             self.good += 1;
             // Two in a row, as printed: then a longer one is tried.
             if self.good > 1 && self.depth > 0 {

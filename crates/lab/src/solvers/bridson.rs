@@ -62,6 +62,6 @@ impl Method for Bridson {
                 state.v[i] += changed;
             }
         }
-        Work { iterations: PASSES + self.treated.impulses, halvings: 0, failed: false }
+        Work::iterations(PASSES + self.treated.impulses)
     }
 }

@@ -65,7 +65,8 @@ impl Column {
         let curvature = 2.0 * a / self.length;
         let denominator = a.cos() - sinc(a);
         if denominator.abs() < 1e-12 {
-            // The limit at full length: Euler's load for a hinged column.
+            // The limit at full length, a² → 0 of 4a²/(L²·(−a²/3)): an arc's, a fifth above Euler's load π² k_b/L², because a column
+            // that begins to buckle is a sine and not an arc.
             return -12.0 * self.bend / (self.length * self.length);
         }
         self.bend * curvature * curvature / denominator

@@ -4,7 +4,7 @@
 
 use super::blocks::{Blocks, Filter, modified_pcg};
 use super::provot::correct;
-use super::springs::Springs;
+use super::springs::{Spring, Springs};
 use super::stage::{Obstacles, Stage, State, collide};
 use super::{Method, Work};
 use glam::{DMat3, DVec3};
@@ -59,6 +59,7 @@ impl Method for Desbrun {
         let (n, mass) = (state.x.len(), &stage.cloth().mass);
         self.force.fill(DVec3::ZERO);
         self.springs.add_forces(&state.x, &state.v, &mut self.force);
+        add_viscosity(&self.springs.springs, &state.v, h, &mut self.force);
         let right: Vec<DVec3> = (0..n).map(|i| (self.force[i] + stage.gravity() * mass[i]) * h).collect();
         let mut filter = Filter::free(n);
         stage.pins.vertices.iter().for_each(|&v| filter.hold(v as usize, DVec3::ZERO));
@@ -84,6 +85,16 @@ impl Method for Desbrun {
     }
 }
 
+/// Their artificial viscosity `−h L v`: how the forces of springs without length change while the velocities last a step.
+fn add_viscosity(springs: &[Spring], v: &[DVec3], h: f64, force: &mut [DVec3]) {
+    for s in springs {
+        let [i, j] = s.ends.map(|e| e as usize);
+        let pull = (v[j] - v[i]) * (h * s.stiffness);
+        force[i] += pull;
+        force[j] -= pull;
+    }
+}
+
 /// Inner forces turn nothing: takes the rotation out that the constant matrix has put in.
 pub fn without_torque(mass: &[f64], x: &[DVec3], dv: &mut [DVec3]) {
     let total: f64 = mass.iter().sum();
@@ -101,5 +112,44 @@ pub fn without_torque(mass: &[f64], x: &[DVec3], dv: &mut [DVec3]) {
     let turn = inertia.inverse() * spin;
     for i in 0..x.len() {
         dv[i] -= turn.cross(x[i] - centre);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::grid::crumpled;
+    use super::*;
+
+    /// Viscosity and matrix are the differences of the forces of springs that have no length.
+    #[test]
+    fn matrix_and_viscosity_are_those_of_springs_without_length() {
+        let (stage, x) = crumpled(3);
+        let h = 0.02;
+        let mut method = Desbrun::new(&stage);
+        method.prepare(&stage, h);
+        let short: Vec<Spring> =
+            method.springs.springs.iter().map(|s| Spring { length: 0.0, ..*s }).collect();
+        let force = |x: &[DVec3]| {
+            let mut f = vec![DVec3::ZERO; x.len()];
+            for s in &short {
+                let [i, j] = s.ends.map(|e| e as usize);
+                f[i] += s.force(x);
+                f[j] -= s.force(x);
+            }
+            f
+        };
+        let mut random = toile_geometry::Random::new(8);
+        let v: Vec<DVec3> = x.iter().map(|_| random.vector()).collect();
+        let moved: Vec<DVec3> = x.iter().zip(&v).map(|(p, v)| *p + *v * h).collect();
+        let (mut viscosity, mut product) = (vec![DVec3::ZERO; x.len()], vec![DVec3::ZERO; x.len()]);
+        add_viscosity(&short, &v, h, &mut viscosity);
+        method.matrix.times(&v, &mut product);
+        let (before, after) = (force(&x), force(&moved));
+        for i in 0..x.len() {
+            let change = after[i] - before[i];
+            assert!(viscosity[i].distance(change) < 1e-9 * (1.0 + change.length()), "{i}");
+            let expected = v[i] * stage.cloth().mass[i] - change * h;
+            assert!(product[i].distance(expected) < 1e-9 * (1.0 + expected.length()), "{i}");
+        }
     }
 }

@@ -249,6 +249,7 @@ impl Method for Eberhardt {
             next.hold(&stage.pins, to, part);
             collide(&touches, &self.held, stage.friction, part, &mut next);
             *state = next;
+            work.parts += 1;
             self.remember(&state.x);
             let grow = (0.8 * (TOLERANCE_M / error.max(1e-300)).cbrt()).clamp(0.5, 2.0);
             if part >= 0.99 * self.substep || grow < 1.0 {

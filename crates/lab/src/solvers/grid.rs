@@ -86,7 +86,7 @@ impl Relaxation {
         }
     }
 
-    /// One step; `put_back` moves a particle to where it may be. Returns the farthest that any particle moved.
+    /// One step; `put_back` moves a particle to where it may be.
     pub fn sweep(
         &mut self,
         energies: &[&dyn Energy],
@@ -94,7 +94,7 @@ impl Relaxation {
         held: &[bool],
         x: &mut [DVec3],
         mut put_back: impl FnMut(usize, DVec3) -> DVec3,
-    ) -> f64 {
+    ) {
         for i in 0..x.len() {
             self.gradient[i] = -weight(i);
             self.stiffness[i] = 1e-9;
@@ -102,7 +102,7 @@ impl Relaxation {
         for e in energies {
             e.slope(x, &mut self.gradient, &mut self.stiffness);
         }
-        let (mut kinetic, mut farthest) = (0.0, 0.0f64);
+        let mut kinetic = 0.0;
         for i in 0..x.len() {
             if held[i] {
                 continue;
@@ -111,7 +111,6 @@ impl Relaxation {
             self.v[i] -= self.gradient[i] / mass;
             let to = put_back(i, x[i] + self.v[i]);
             self.v[i] = to - x[i];
-            farthest = farthest.max(self.v[i].length());
             kinetic += mass * self.v[i].length_squared();
             x[i] = to;
         }
@@ -121,7 +120,6 @@ impl Relaxation {
         } else {
             self.kinetic = kinetic;
         }
-        farthest
     }
 }
 

@@ -14,15 +14,22 @@ use toile_simulate::contact::collider::Shape;
 /// Steps that are tried, one after the other.
 pub const STEPS: [f64; 10] = [30.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1600.0, 3200.0, 6400.0, 12800.0];
 
-/// Processor time after which no shorter step is tried, and after which a run is broken off and not judged, ms.
-const PATIENCE_MS: f64 = 4_000.0;
-const RUN_MS: f64 = 20_000.0;
+/// Stable runs of a method on a scene, at most: the longest step that is stable and four shorter ones.
+pub const MOST_RUNS: usize = 5;
+/// Processor time of a method on a scene after which no shorter step is begun, ms; rows that it cuts say so.
+pub const ROW_MS: f64 = 10_000.0;
+/// Processor time after which a run is broken off, ms: it is then neither stable nor judged.
+pub const RUN_MS: f64 = 20_000.0;
+/// Rounds of relaxation after which a method without time has not come to rest.
+pub const MOST_ROUNDS: usize = 4000;
+/// Cloth that moved less in a round is at rest, m.
+pub const REST_M: f64 = 1e-6;
 /// Stretch that good cloth does not exceed, as a share: what a garment's take may have.
-const MOST_STRETCH: f64 = 0.15;
-/// Shorter steps that are tried after the first that is stable.
-const FINER: usize = 4;
-/// Particles farther from where they began have flown apart, m.
-const FAR_M: f64 = 5.0;
+pub const MOST_STRETCH: f64 = 0.15;
+/// Particles farther from where they began have flown apart, m, and so has cloth with a triangle strained by more than this share.
+pub const FAR_M: f64 = 5.0;
+/// See [`FAR_M`].
+pub const TORN: f64 = 1.0;
 
 /// A scene with what is right on it.
 pub struct Subject {
@@ -39,12 +46,6 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// With other friction or with cloth that touches itself.
-    pub fn ask(&mut self, wanted: Wanted) {
-        self.stage.friction = wanted.friction.unwrap_or(self.stage.friction);
-        self.stage.world.settings.self_contact = wanted.self_contact;
-    }
-
     /// What stands there besides the cloth at the end.
     pub fn obstacles(&self) -> Vec<Piece> {
         let stage = &self.stage;
@@ -65,18 +66,16 @@ impl Subject {
 /// The names of the scenes.
 pub const SCENES: [&str; 4] = ["hanging square", "sphere", "cylinder twist", "skirt on a walk"];
 
-/// Sets a scene up and finds what is right.
-pub fn subject(name: &str) -> Result<Subject> {
+/// Sets a scene up, with other friction or with cloth that touches itself where that is wanted, and finds what is right on it
+/// then.
+pub fn subject(name: &str, wanted: Wanted) -> Result<Subject> {
     let (mut stage, bar, unit, what) = match name {
-        "hanging square" => {
-            return Ok(Subject {
-                stage: scenes::hanging(16)?,
-                reference: vec![],
-                bar: 1.0,
-                unit: "%",
-                what: "period of the first mode, and at most 10 % of the swing's energy lost",
-            });
-        }
+        "hanging square" => (
+            scenes::hanging(16)?,
+            1.0,
+            "%",
+            "period of the first mode, and at most 10 % of the swing's energy lost",
+        ),
         "sphere" => {
             (scenes::sphere(20)?, 1.0, "cm", "heights at the end, in order, against the default at 1/960 s")
         }
@@ -88,7 +87,10 @@ pub fn subject(name: &str) -> Result<Subject> {
         ),
         _ => (scenes::skirt(1.0)?, 2.5, "cm", "mean distance over all frames to the default at 1/960 s"),
     };
-    let reference = scenes::converge(&mut stage)?;
+    stage.friction = wanted.friction.unwrap_or(stage.friction);
+    stage.world.settings.self_contact = wanted.self_contact;
+    // The hanging square has an analytic answer.
+    let reference = if name == SCENES[0] { vec![] } else { scenes::converge(&mut stage)? };
     Ok(Subject { stage, reference, bar, unit, what })
 }
 
@@ -99,6 +101,8 @@ pub struct Outcome {
     pub step_secs: f64,
     /// It neither gave up nor flew apart.
     pub stable: bool,
+    /// It was played to its end, or came to rest; else it was broken off.
+    pub finished: bool,
     /// In the scene's unit; none where it could not be told.
     pub error: Option<f64>,
     /// Share of energy gained or lost where it should be kept.
@@ -107,8 +111,10 @@ pub struct Outcome {
     pub stretch: f64,
     /// Iterations a frame of 1/30 s.
     pub iterations: f64,
-    /// Times a step was cut, in all.
+    /// Times a step was taken again, shorter, in all.
     pub halvings: u32,
+    /// Parts that a method which cuts its steps itself took them in, a frame of 1/30 s.
+    pub parts: f64,
     /// Processor time a frame of 1/30 s.
     pub ms: f64,
     /// Where it ended.
@@ -124,8 +130,10 @@ pub struct Measured {
     pub good: Option<Outcome>,
     /// The best run, good enough or not.
     pub best: Option<Outcome>,
-    /// All of them.
-    pub runs: Vec<Outcome>,
+    /// The shortest step that was tried, s.
+    pub shortest_secs: f64,
+    /// Time ran out before the bar was reached or all steps were tried.
+    pub cut: bool,
 }
 
 /// Runs a method with steps of `h`.
@@ -135,14 +143,17 @@ pub fn run(entry: &Entry, subject: &Subject, h: f64) -> Outcome {
     let mut obstacles = Obstacles::new(stage);
     let mut state = stage.start();
     let began = cpu_ms();
-    let steps = if entry.can.move_ { (stage.secs / h).round() as usize } else { 4000 };
+    let steps = if entry.can.move_ { (stage.secs / h).round() as usize } else { MOST_ROUNDS };
     let mut watch = Watch::new(subject, &state);
-    let (mut iterations, mut halvings, mut stable, mut cut) = (0u64, 0, true, false);
+    let (mut iterations, mut halvings, mut parts, mut stable) = (0u64, 0, 0u64, true);
+    // What has no time is done when it rests.
+    let mut finished = entry.can.move_;
     for _ in 0..steps {
         let before = state.x.clone();
         let work = method.step(stage, &mut obstacles, &mut state, h);
         iterations += u64::from(work.iterations);
         halvings += work.halvings;
+        parts += u64::from(work.parts);
         if work.failed || flew(stage, &state) {
             stable = false;
             break;
@@ -151,26 +162,30 @@ pub fn run(entry: &Entry, subject: &Subject, h: f64) -> Outcome {
             watch.see(subject, &state);
         } else {
             let moved = state.x.iter().zip(&before).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max);
-            if moved < 1e-6 {
+            if moved < REST_M {
+                finished = true;
                 break;
             }
         }
         if cpu_ms() - began > RUN_MS {
-            cut = entry.can.move_;
+            finished = false;
             break;
         }
     }
     let frames = if entry.can.move_ { (state.secs * 30.0).max(1e-9) } else { 1.0 };
-    let (error, drift) =
-        if stable && !cut { watch.judge(subject, &state, entry.can.move_) } else { (None, None) };
+    // Half a motion cannot be judged; a shape that is not yet at rest can.
+    let judged = stable && (finished || !entry.can.move_);
+    let (error, drift) = if judged { watch.judge(subject, &state, entry.can.move_) } else { (None, None) };
     Outcome {
         step_secs: h,
         stable,
+        finished,
         error,
         drift,
         stretch: watch.stretch.max(watch.stretched(&state.x)),
         iterations: iterations as f64 / frames,
         halvings,
+        parts: parts as f64 / frames,
         ms: (cpu_ms() - began) / frames,
         x: state.x,
     }
@@ -179,36 +194,39 @@ pub fn run(entry: &Entry, subject: &Subject, h: f64) -> Outcome {
 /// Whether cloth is no longer cloth.
 pub fn flew(stage: &Stage, state: &State) -> bool {
     let lost = |(p, q): (&DVec3, &DVec3)| !(p.distance_squared(*q) < FAR_M * FAR_M);
-    state.x.iter().zip(&stage.world.state.x).any(lost) || !(stage.cloth().max_stretch(&state.x) < 1.0)
+    state.x.iter().zip(&stage.world.state.x).any(lost) || !(stage.cloth().max_stretch(&state.x) < TORN)
 }
 
 /// Shorter and shorter steps until it is good enough.
 pub fn measure(entry: &Entry, subject: &Subject) -> Measured {
     let mut runs: Vec<Outcome> = Vec::new();
     let began = cpu_ms();
+    let mut cut = false;
     for rate in STEPS {
         let outcome = run(entry, subject, 1.0 / rate);
         let done = good(&outcome, subject, entry.can.move_) || !entry.can.move_;
+        cut = !done && (!outcome.finished || cpu_ms() - began > ROW_MS);
         runs.push(outcome);
-        let stable = runs.iter().filter(|r| r.stable).count();
-        if done || stable > FINER || cpu_ms() - began > PATIENCE_MS {
+        if done || cut || runs.iter().filter(|r| r.stable).count() >= MOST_RUNS {
             break;
         }
     }
-    let best = runs.iter().filter(|r| r.stable && r.error.is_some());
+    // A swing that is damped away has no period, and so no error; it is still the best there is where no other run has one.
+    let best = runs.iter().filter(|r| r.stable && (r.finished || r.error.is_some()));
     let best = best.min_by(|a, b| a.error.unwrap_or(f64::MAX).total_cmp(&b.error.unwrap_or(f64::MAX)));
     Measured {
-        stable_secs: runs.iter().find(|r| r.stable).map(|r| r.step_secs),
+        stable_secs: runs.iter().find(|r| r.stable && r.finished).map(|r| r.step_secs),
         good: runs.iter().find(|r| good(r, subject, entry.can.move_)).cloned(),
         best: best.cloned(),
-        runs,
+        shortest_secs: runs.last().map_or(f64::NAN, |r| r.step_secs),
+        cut,
     }
 }
 
 fn good(outcome: &Outcome, subject: &Subject, moves: bool) -> bool {
     let swings = subject.reference.is_empty() && moves;
     let kept = !swings || outcome.drift.is_some_and(|d| d.abs() <= 0.1);
-    let whole = outcome.stable && outcome.stretch <= MOST_STRETCH;
+    let whole = outcome.stable && outcome.finished && outcome.stretch <= MOST_STRETCH;
     whole && kept && outcome.error.is_some_and(|e| e <= subject.bar)
 }
 
@@ -367,4 +385,42 @@ fn project(stage: &Stage, value: impl Fn(usize) -> f64) -> f64 {
         norm += m * shape * shape;
     }
     sum / norm
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{METHODS, Method, Work};
+    use super::*;
+
+    /// Moves a vertex to and fro for ever.
+    struct Restless;
+
+    impl Method for Restless {
+        fn step(&mut self, _: &Stage, _: &mut Obstacles, state: &mut State, h: f64) -> Work {
+            let side = if ((state.secs / h).round() as u64).is_multiple_of(2) { 1e-5 } else { -1e-5 };
+            state.x.last_mut().unwrap().x += side;
+            state.secs += h;
+            Work::iterations(1)
+        }
+    }
+
+    #[test]
+    fn what_does_not_come_to_rest_is_not_good_however_small_its_error() {
+        let subject = subject(SCENES[0], Wanted::default()).unwrap();
+        let entry = Entry { make: |_| Box::new(Restless), ..METHODS[0] };
+        let found = measure(&entry, &subject);
+        let best = found.best.unwrap();
+        assert!(best.error.unwrap() < subject.bar && !best.finished && best.stable);
+        assert!(found.good.is_none() && found.stable_secs.is_none());
+        assert!(measure(&METHODS[0], &subject).good.is_some());
+    }
+
+    #[test]
+    fn stretch_alone_keeps_a_run_from_being_good() {
+        let subject = subject(SCENES[0], Wanted::default()).unwrap();
+        let run = run(&METHODS[0], &subject, 1.0 / 30.0);
+        assert!(good(&run, &subject, false));
+        assert!(!good(&Outcome { stretch: 1.01 * MOST_STRETCH, ..run.clone() }, &subject, false));
+        assert!(!good(&Outcome { error: Some(1.01 * subject.bar), ..run }, &subject, false));
+    }
 }

@@ -39,15 +39,17 @@ use stage::{Obstacles, Stage, State};
 pub struct Work {
     /// Of the innermost solver: conjugate gradients, sweeps, passes.
     pub iterations: u32,
-    /// Times the step was cut.
+    /// Times a part of the step was taken again, shorter.
     pub halvings: u32,
+    /// Parts that the step was taken in, of methods that cut it themselves.
+    pub parts: u32,
     /// The method gave up.
     pub failed: bool,
 }
 
 impl Work {
     /// It gave up.
-    pub const FAILED: Self = Self { iterations: 0, halvings: 0, failed: true };
+    pub const FAILED: Self = Self { iterations: 0, halvings: 0, parts: 0, failed: true };
 
     /// Some iterations.
     pub fn iterations(iterations: u32) -> Self {
@@ -257,7 +259,7 @@ pub const METHODS: &[Entry] = &[
         name: "ours",
         paper: "Toile's default solver (Hahn et al. 2014 eq. 1; BDF2)",
         idea: "incremental potential, Newton, curvature tensor, contact by triangles",
-        math: "implicit.md",
+        math: "today.md",
         can: Can { self_contact: true, ..MOVES },
         make: |s| Box::new(ours::Ours::new(s)),
     },

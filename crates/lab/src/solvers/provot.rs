@@ -13,8 +13,8 @@ pub const SOFT: f64 = 1.0 / 30.0;
 /// Passes over all springs a step.
 const PASSES: u32 = 3;
 
-/// Draws over-long springs together; held ends stay. Returns the largest elongation that is left.
-pub fn correct(springs: &[Spring], held: &[bool], critical: f64, passes: u32, x: &mut [DVec3]) -> f64 {
+/// Draws over-long springs together; held ends stay.
+pub fn correct(springs: &[Spring], held: &[bool], critical: f64, passes: u32, x: &mut [DVec3]) {
     for _ in 0..passes {
         for s in springs.iter().filter(|s| s.kind != Kind::Bend) {
             let [i, j] = s.ends.map(|e| e as usize);
@@ -35,8 +35,6 @@ pub fn correct(springs: &[Spring], held: &[bool], critical: f64, passes: u32, x:
             }
         }
     }
-    let left = springs.iter().filter(|s| s.kind != Kind::Bend).map(|s| s.span(x).length() / s.length - 1.0);
-    left.fold(0.0, f64::max)
 }
 
 /// The method.

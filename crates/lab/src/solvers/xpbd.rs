@@ -27,6 +27,13 @@ impl Xpbd {
     }
 }
 
+/// `C = l − L` and its gradient by the second end; by the first it is the opposite.
+fn constraint(s: &Spring, a: DVec3, b: DVec3) -> (f64, DVec3) {
+    let d = b - a;
+    let l = d.length().max(1e-12);
+    (l - s.length, d / l)
+}
+
 /// The change of a multiplier, their equations 18 and 26: `C` is the constraint, `along` its change since the start of the step.
 pub fn multiplier(c: f64, lambda: f64, compliance: f64, rate: f64, along: f64, inverse_masses: f64) -> f64 {
     (-c - compliance * lambda - rate * along) / ((1.0 + rate) * inverse_masses + compliance)
@@ -49,16 +56,14 @@ impl Method for Xpbd {
         for _ in 0..PASSES {
             for (s, lambda) in self.springs.iter().zip(&mut lambda) {
                 let [i, j] = s.ends.map(|e| e as usize);
-                let d = state.x[j] - state.x[i];
-                let l = d.length().max(1e-12);
-                let n = d / l;
+                let (c, n) = constraint(s, state.x[i], state.x[j]);
                 let w = self.inverse[i] + self.inverse[j];
                 if w == 0.0 {
                     continue;
                 }
                 let along = n.dot((state.x[j] - before[j]) - (state.x[i] - before[i]));
                 let compliance = 1.0 / (s.stiffness * h * h);
-                let change = multiplier(l - s.length, *lambda, compliance, rate, along, w);
+                let change = multiplier(c, *lambda, compliance, rate, along, w);
                 *lambda += change;
                 state.x[i] -= n * (change * self.inverse[i]);
                 state.x[j] += n * (change * self.inverse[j]);
@@ -93,6 +98,23 @@ pub fn rub(stage: &Stage, touches: &[super::stage::Touch], held: &[bool], h: f64
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_gradient_of_a_constraint_is_its_difference() {
+        let (stage, x) = super::super::grid::crumpled(9);
+        for s in cut(&stage, 1.0) {
+            let [a, b] = s.ends.map(|e| x[e as usize]);
+            let (_, gradient) = constraint(&s, a, b);
+            for axis in DVec3::AXES {
+                let e = 1e-6 * axis;
+                let second = (constraint(&s, a, b + e).0 - constraint(&s, a, b - e).0) / 2e-6;
+                let first = (constraint(&s, a + e, b).0 - constraint(&s, a - e, b).0) / 2e-6;
+                assert!(
+                    (second - gradient.dot(axis)).abs() < 1e-7 && (first + gradient.dot(axis)).abs() < 1e-7
+                );
+            }
+        }
+    }
 
     #[test]
     fn a_converged_constraint_is_a_spring_of_implicit_euler() {

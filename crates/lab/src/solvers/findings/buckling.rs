@@ -71,7 +71,7 @@ pub(super) fn buckling() -> Result<Findings> {
     };
     for (name, label, method, rate) in [
         ("haumann", "explicit springs", made("haumann"), 800.0),
-        ("whole", "implicit, whole Jacobian", Some(whole()), 50.0),
+        ("whole", "whole Jacobian", Some(whole()), 50.0),
         ("provot", "soft springs", made("provot"), 800.0),
         ("implicit-springs", "implicit, definite part", made("implicit-springs"), 50.0),
         ("choi-ko", "Choi and Ko", made("choi-ko"), 50.0),
@@ -81,14 +81,7 @@ pub(super) fn buckling() -> Result<Findings> {
         let high = state.x.iter().map(|p| p.y).fold(0.0, f64::max);
         heights.push((name, high, flew));
         let label = flew.map_or_else(|| label.to_string(), |_| format!("{label}: explodes"));
-        found.shots.push(shot(
-            "choi-ko: a sheet pushed together by a quarter",
-            &label,
-            &stage,
-            &state.x,
-            (25.0, 25.0),
-            vec![],
-        ));
+        found.shots.push(shot(&label, &stage, &state.x, (25.0, 25.0), vec![]));
     }
     let of = |name: &str| heights.iter().find(|h| h.0 == name).map_or((f64::NAN, None), |h| (h.1, h.2));
     let exploded = f64::from(u8::from(of("haumann").1.is_some()));

@@ -50,14 +50,7 @@ pub(super) fn weaves() -> Result<Findings> {
         // Contact is by vertices, three centimetres apart: drawn as it is, the rim would show between them.
         let drawn = table(radius - 0.015, 2.0 * half);
         let others = vec![Piece { positions: lifted(&drawn, half - 0.008), ..drawn }];
-        found.shots.push(shot(
-            "breen: three weaves over a round table",
-            weave.name,
-            &stage,
-            &state.x,
-            (35.0, 22.0),
-            others,
-        ));
+        found.shots.push(shot(weave.name, &stage, &state.x, (35.0, 22.0), others));
     }
     // Cotton stands out farthest, the blend hangs closest.
     found.rows.push(Row::band(
@@ -128,14 +121,7 @@ pub(super) fn knits() -> Result<Findings> {
         let name = format!("eberhardt: {} on a ball, stretch along courses over wales", knit.name);
         found.rows.push(Row::band(name, course / wale, 1.0, 10.0));
         let ball = crate::scenes::ball(DVec3::ZERO, radius);
-        found.shots.push(shot(
-            "eberhardt: knits on a ball",
-            knit.name,
-            &stage,
-            &state.x,
-            (35.0, 15.0),
-            vec![ball],
-        ));
+        found.shots.push(shot(knit.name, &stage, &state.x, (35.0, 15.0), vec![ball]));
     }
     Ok(found)
 }
