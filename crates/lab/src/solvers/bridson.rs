@@ -48,9 +48,7 @@ impl Method for Bridson {
         let to = state.secs;
         state.hold(&stage.pins, to, h);
         correct(&self.springs.springs, &self.held, CRITICAL, PASSES, &mut state.x);
-        for i in 0..n {
-            state.v[i] = (state.x[i] - before[i]) / h;
-        }
+        state.came_from(&before, h);
         collide(&touches, &self.held, stage.friction, h, state);
         if let Some(impacts) = &mut self.impacts {
             // The average velocity of the step, rigid things already minded; what is made of it is safe.

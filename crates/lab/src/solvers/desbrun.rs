@@ -77,9 +77,7 @@ impl Method for Desbrun {
         let to = state.secs;
         state.hold(&stage.pins, to, h);
         correct(&self.springs.springs, &self.held, CRITICAL, PASSES, &mut state.x);
-        for i in 0..n {
-            state.v[i] = (state.x[i] - before[i]) / h;
-        }
+        state.came_from(&before, h);
         collide(&touches, &self.held, stage.friction, h, state);
         Work::iterations(iterations + PASSES)
     }

@@ -241,16 +241,9 @@ impl Method for Goldenthal {
             if !deep(&touches, &self.held, &state.x) {
                 break;
             }
-            for t in &touches {
-                let gap = t.gap(state.x[t.vertex]);
-                if gap < 0.0 && !self.held[t.vertex] {
-                    state.x[t.vertex] -= t.normal * gap;
-                }
-            }
+            state.push_out(&touches, &self.held);
         }
-        for i in 0..before.len() {
-            state.v[i] = (state.x[i] - before[i]) / h;
-        }
+        state.came_from(&before, h);
         Work::iterations(iterations)
     }
 }

@@ -67,9 +67,7 @@ impl Method for Provot {
         state.hold(&stage.pins, to, h);
         correct(&self.springs.springs, &self.held, CRITICAL, PASSES, &mut state.x);
         // Velocities follow, or the next step stretches the same springs again.
-        for i in 0..before.len() {
-            state.v[i] = (state.x[i] - before[i]) / h;
-        }
+        state.came_from(&before, h);
         collide(&touches, &self.held, stage.friction, h, state);
         Work::iterations(PASSES)
     }

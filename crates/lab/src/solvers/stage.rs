@@ -155,6 +155,23 @@ impl State {
             self.x[v] = p;
         }
     }
+
+    /// Takes as velocities what got vertices from `before` to where they are in `h`.
+    pub fn came_from(&mut self, before: &[DVec3], h: f64) {
+        for (v, (x, before)) in self.v.iter_mut().zip(self.x.iter().zip(before)) {
+            *v = (*x - *before) / h;
+        }
+    }
+
+    /// Puts vertices that passed a plane back onto it.
+    pub fn push_out(&mut self, touches: &[Touch], held: &[bool]) {
+        for t in touches {
+            let gap = t.gap(self.x[t.vertex]);
+            if gap < 0.0 && !held[t.vertex] {
+                self.x[t.vertex] -= t.normal * gap;
+            }
+        }
+    }
 }
 
 /// A plane that a vertex may not pass, moving with what it lies on.

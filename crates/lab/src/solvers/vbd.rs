@@ -99,9 +99,7 @@ impl Method for Vbd {
             }
         }
         state.secs += h;
-        for i in 0..n {
-            state.v[i] = (state.x[i] - before[i]) / h;
-        }
+        state.came_from(&before, h);
         super::xpbd::rub(stage, &touches, &self.held, h, state);
         Work::iterations(SWEEPS)
     }

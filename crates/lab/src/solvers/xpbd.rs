@@ -68,16 +68,9 @@ impl Method for Xpbd {
                 state.x[i] -= n * (change * self.inverse[i]);
                 state.x[j] += n * (change * self.inverse[j]);
             }
-            for t in &touches {
-                let gap = t.gap(state.x[t.vertex]);
-                if gap < 0.0 && !self.held[t.vertex] {
-                    state.x[t.vertex] -= t.normal * gap;
-                }
-            }
+            state.push_out(&touches, &self.held);
         }
-        for i in 0..before.len() {
-            state.v[i] = (state.x[i] - before[i]) / h;
-        }
+        state.came_from(&before, h);
         rub(stage, &touches, &self.held, h, state);
         Work::iterations(PASSES)
     }
