@@ -92,6 +92,9 @@ pub struct Garment {
     pub seams: Vec<Seam>,
     /// What is held.
     pub pins: Vec<Pin>,
+    /// Collars and armholes that a file names: a garment hangs by them, so they are held only when asked for
+    /// ([`Garment::hold`]). Pinned to skin that stretches under a swinging arm, cloth is torn between its own pins.
+    pub openings: Vec<Pin>,
     /// What is painted.
     pub paint: Paint,
     /// Name of the fabric it is made of unless told otherwise.
@@ -103,6 +106,17 @@ impl Garment {
     pub fn rest_area(&self, t: usize) -> f32 {
         let [a, b, c] = self.rest[t];
         0.5 * (b - a).perp_dot(c - a)
+    }
+
+    /// Holds the garment by these pins and openings only, in the order they were read. Fails with the names it has.
+    pub fn hold(&mut self, names: &[String]) -> std::result::Result<(), Vec<String>> {
+        let known = || self.pins.iter().chain(&self.openings).map(|p| &p.name);
+        if names.iter().any(|n| !known().any(|k| k == n)) {
+            return Err(known().cloned().collect());
+        }
+        let all = std::mem::take(&mut self.pins).into_iter().chain(std::mem::take(&mut self.openings));
+        (self.pins, self.openings) = all.partition(|p| names.contains(&p.name));
+        Ok(())
     }
 
     /// Simulated positions in the order of the render vertices, as caches and viewers want them.
@@ -181,6 +195,7 @@ mod tests {
             panels: vec![Panel { name: "all".into(), first: 0, count: 1 }],
             seams: vec![],
             pins: vec![Pin { name: "top".into(), vertices: vec![2], target: PinTarget::Space }],
+            openings: Vec::new(),
             paint: Paint::default(),
             fabric: "cotton".into(),
         }

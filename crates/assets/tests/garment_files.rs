@@ -100,6 +100,22 @@ fn a_pattern_in_metres_gives_panels_seams_and_pins() {
 }
 
 #[test]
+fn a_garment_hangs_by_its_collar_unless_it_is_asked_to_be_pinned_there() {
+    let json = r#"{"labels": {"left_collar": [0, 1], "waist": [8, 9], "right_armhole": [2]}}"#;
+    let loaded = read("openings", &skirt(|p| p, 1.0), Some(json));
+    let mut g = loaded.value;
+    let names = |pins: &[toile_assets::Pin]| pins.iter().map(|p| p.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&g.pins), ["waist"]);
+    assert_eq!(names(&g.openings), ["left_collar", "right_armhole"]);
+    assert!(loaded.notes.iter().any(|n| n.contains("hangs by left_collar (2), right_armhole (1)")));
+    g.hold(&["left_collar".into()]).unwrap();
+    assert_eq!((names(&g.pins), names(&g.openings).len()), (vec!["left_collar".to_string()], 2));
+    assert!(g.hold(&["hem".into()]).unwrap_err().contains(&"waist".to_string()));
+    g.hold(&[]).unwrap();
+    assert!(g.pins.is_empty());
+}
+
+#[test]
 fn the_two_sides_of_a_seam_are_measured_apart() {
     // One panel closed to a tube; its right edge is cut 4 % longer than its left. Rings are numbered out of
     // order, as meshing programs do.

@@ -79,7 +79,8 @@ pub struct Args {
     /// No more than the first seconds of the motion
     #[arg(long, value_parser = duration)]
     seconds: Option<f64>,
-    /// Hold the garment by these sets of its vertices only: `--pin waist`, or `--pin none`; by all of them unless told
+    /// Hold the garment by these sets of its vertices only: `--pin waist`, or `--pin none`; by all but collars and
+    /// armholes, which it hangs by, unless told
     #[arg(long)]
     pin: Vec<String>,
     /// For the tiers skin and layered: start from the garment as it was cut, not as it hangs

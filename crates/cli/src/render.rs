@@ -50,7 +50,8 @@ pub struct Args {
     /// Garments to put on
     #[arg(long)]
     garment: Vec<String>,
-    /// Hold the garment by these sets of its vertices only: `--pin waist`, or `--pin none`; by all of them unless told
+    /// Hold the garment by these sets of its vertices only: `--pin waist`, or `--pin none`; by all but collars and
+    /// armholes, which it hangs by, unless told
     #[arg(long)]
     pin: Vec<String>,
     /// Where a garment's flat rest shape comes from

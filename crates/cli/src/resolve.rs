@@ -108,24 +108,22 @@ pub fn worn(name: &str, body: &Body, rest: RestChoice) -> Result<Garment> {
     Ok(builtin::garment(name, body)?)
 }
 
-/// Leaves only the named ways in which a garment is held; none named leaves all, `none` lets go of everything.
+/// Holds a garment by the named pins and openings only; none named leaves its pins, `none` lets go of everything.
 pub fn held_by(garment: &mut Garment, names: &[String]) -> Result<()> {
     if names.is_empty() {
         return Ok(());
     }
-    let known: Vec<&str> = garment.pins.iter().map(|p| p.name.as_str()).collect();
-    if let Some(name) = names.iter().find(|n| *n != "none" && !known.contains(&n.as_str())) {
-        let has =
-            if known.is_empty() { "it has none".into() } else { format!("it has {}", known.join(", ")) };
-        return Err(BadRequest(format!(
-            "--pin {name}: garment `{}` has no set of vertices of that name; {has}. Sets come from the garment's own \
+    let wanted: Vec<String> = names.iter().filter(|n| *n != "none").cloned().collect();
+    garment.hold(&wanted).map_err(|known| {
+        let unknown = wanted.iter().find(|n| !known.contains(n)).map_or("", String::as_str);
+        let has = if known.is_empty() { "it has none".into() } else { format!("it has {}", known.join(", ")) };
+        BadRequest(format!(
+            "--pin {unknown}: garment `{}` has no set of vertices of that name; {has}. Sets come from the garment's own \
              cut or from \"labels\" of a .json beside its file",
             garment.name
         ))
-        .into());
-    }
-    garment.pins.retain(|p| names.contains(&p.name));
-    Ok(())
+        .into()
+    })
 }
 
 /// A fabric by file or built-in name.

@@ -57,7 +57,8 @@ pub struct Args {
     /// A fabric file or a built-in fabric; the garment's own when not given
     #[arg(long)]
     fabric: Option<String>,
-    /// Hold the garment by these sets of its vertices only: `--pin waist`, or `--pin none`; by all of them unless told
+    /// Hold the garment by these sets of its vertices only: `--pin waist`, or `--pin none`; by all but collars and
+    /// armholes, which it hangs by, unless told
     #[arg(long)]
     pin: Vec<String>,
     /// Where the flat rest shape comes from

@@ -309,6 +309,7 @@ pub(crate) fn sleeve(length: f32, radius: f32, rings: u32, sides: u32) -> Garmen
         render: sim.clone(),
         materials: vec![],
         sim_from_render: (0..sim.positions.len() as u32).collect(),
+        openings: vec![],
         pins: vec![
             pin("left", (0..sides).collect()),
             pin("right", (rings * sides..(rings + 1) * sides).collect()),
@@ -405,6 +406,7 @@ pub fn over_box(cells: usize, frames: usize) -> Result<f64> {
         materials: vec![],
         sim_from_render: (0..mesh.positions.len() as u32).collect(),
         pins: vec![],
+        openings: vec![],
         paint: toile_assets::Paint::default(),
         sim: mesh,
         rest: rest.iter().map(|r| r.map(|p| p.as_vec2())).collect(),

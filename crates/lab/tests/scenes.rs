@@ -130,6 +130,7 @@ fn skirt() -> Garment {
         materials: vec![],
         sim_from_render: (0..sim.positions.len() as u32).collect(),
         pins: vec![Pin { name: "waist".into(), vertices: (0..sides).collect(), target: PinTarget::Body }],
+        openings: vec![],
         sim,
         rest,
         rest_source: RestSource::Mesh,

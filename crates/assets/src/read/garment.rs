@@ -77,7 +77,7 @@ pub fn read_garment_for(
     } else {
         find_seams(&sim, &corners, &rest, &panels)
     };
-    let (pins, paint) = read_pins(path, select, &source.position_index, &clean, &mut notes)?;
+    let (pins, openings, paint) = read_pins(path, select, &source.position_index, &clean, &mut notes)?;
     let name = path.file_stem().map_or_else(|| "garment".to_string(), |s| s.to_string_lossy().into_owned());
     let materials = material_parts(&source.materials, &source.material_of_triangle, &clean.given_triangle);
     let garment = Garment {
@@ -91,6 +91,7 @@ pub fn read_garment_for(
         panels,
         seams,
         pins,
+        openings,
         paint,
         fabric: "cotton".to_string(),
     };
@@ -399,7 +400,7 @@ fn read_pins(
     position_index: &[u32],
     clean: &Repaired,
     notes: &mut Vec<String>,
-) -> Result<(Vec<Pin>, Paint)> {
+) -> Result<(Vec<Pin>, Vec<Pin>, Paint)> {
     let beside = path.with_extension("json");
     if !beside.is_file() {
         return Ok(Default::default());
@@ -436,11 +437,11 @@ fn read_pins(
         }
         None => super::paint::read_paint(&beside, &json, counts, |v| sim.get(&v).copied())?,
     };
-    let mut pins = Vec::new();
+    let mut pins: Vec<Pin> = Vec::new();
     let none = serde_json::Map::new();
     if !is_obj && !same {
         // Only the colours are meant: numbers of vertices would be those of another file.
-        return Ok((painted_pins(&paint), paint));
+        return Ok((painted_pins(&paint), Vec::new(), paint));
     }
     for (name, list) in json.get("labels").and_then(|l| l.as_object()).unwrap_or(&none) {
         let bad = |what: String| Error::bad(&beside, format!("labels.{name}"), what);
@@ -458,13 +459,26 @@ fn read_pins(
             pins.push(Pin { name: name.clone(), vertices, target: PinTarget::Body });
         }
     }
+    let (openings, mut pins): (Vec<Pin>, Vec<Pin>) = pins.into_iter().partition(|p| is_opening(&p.name));
+    let file = beside.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let names = |pins: &[Pin]| {
+        let one = |p: &Pin| format!("{} ({})", p.name, p.vertices.len());
+        pins.iter().map(one).collect::<Vec<_>>().join(", ")
+    };
     if !pins.is_empty() {
-        let names: Vec<String> = pins.iter().map(|p| format!("{} ({})", p.name, p.vertices.len())).collect();
-        let file = beside.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        notes.push(format!("pinned to the body by {file}: {}", names.join(", ")));
+        notes.push(format!("pinned to the body by {file}: {}", names(&pins)));
+    }
+    if !openings.is_empty() {
+        notes.push(format!("hangs by {}; `--pin NAME` would pin them to the skin", names(&openings)));
     }
     pins.extend(painted_pins(&paint));
-    Ok((pins, paint))
+    Ok((pins, openings, paint))
+}
+
+/// Collars and armholes lie on shoulders that carry the garment; a waistband or the neckline of a cape would slip.
+fn is_opening(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.contains("collar") || name.contains("armhole")
 }
 
 /// Held by paint is held, for the simulation too.

@@ -304,6 +304,7 @@ impl Cut {
             panels,
             seams,
             pins,
+            openings: Vec::new(),
             paint: crate::Paint::default(),
             fabric: "cotton".into(),
         })
