@@ -216,29 +216,10 @@ pub unsafe extern "C" fn toile_crowd_set_pose(
         if actor.is_null() || bones.is_null() {
             return Err(null("actor or bones"));
         }
-        if floats_per_bone != 12 && floats_per_bone != 16 {
-            return Err((Status::Range, format!("{floats_per_bone} floats a bone, not 12 or 16")));
-        }
         let garment = instance(garment);
         let expected = crowd.inner.model(garment).map_err(run_error)?.joints;
-        if joints != expected {
-            // Nothing is read from an array of another length.
-            return Err((Status::Count, format!("{joints} bone matrices for a model of {expected} joints")));
-        }
-        crowd.bones.clear();
-        let width = floats_per_bone / 4;
-        for j in 0..joints {
-            let column = |c: usize| {
-                // SAFETY: within the `joints · floats_per_bone` floats that the caller promises.
-                Vec3A::from_array(std::array::from_fn(|r| unsafe {
-                    bones.add(j * floats_per_bone + c * width + r).read_unaligned()
-                }))
-            };
-            crowd.bones.push(Affine3A {
-                matrix3: Mat3A::from_cols(column(0), column(1), column(2)),
-                translation: column(3),
-            });
-        }
+        // SAFETY: handed on.
+        unsafe { read_bones(bones, joints, floats_per_bone, expected, &mut crowd.bones) }?;
         // SAFETY: the caller promises an actor.
         let given = unsafe { actor.read_unaligned() };
         let actor = toile_run::Actor {
@@ -254,6 +235,41 @@ pub unsafe extern "C" fn toile_crowd_set_pose(
         let root = RootFrame { position: DVec3::from_array(root.position), heading: root.heading };
         crowd.inner.set_pose_with_root(garment, &actor, bones, &root).map_err(run_error)
     })
+}
+
+/// Reads bone matrices; nothing is read from an array of another length than is expected.
+///
+/// # Safety
+/// `bones` is null or points to `joints · floats_per_bone` floats.
+pub(crate) unsafe fn read_bones(
+    bones: *const f32,
+    joints: usize,
+    floats_per_bone: usize,
+    expected: usize,
+    out: &mut Vec<Affine3A>,
+) -> Result<(), Failure> {
+    if bones.is_null() {
+        return Err(null("bones"));
+    }
+    if floats_per_bone != 12 && floats_per_bone != 16 {
+        return Err((Status::Range, format!("{floats_per_bone} floats a bone, not 12 or 16")));
+    }
+    if joints != expected {
+        return Err((Status::Count, format!("{joints} bone matrices for a model of {expected} joints")));
+    }
+    out.clear();
+    let width = floats_per_bone / 4;
+    for j in 0..joints {
+        let column = |c: usize| {
+            // SAFETY: within the `joints · floats_per_bone` floats that the caller promises.
+            Vec3A::from_array(std::array::from_fn(|r| unsafe {
+                bones.add(j * floats_per_bone + c * width + r).read_unaligned()
+            }))
+        };
+        let matrix3 = Mat3A::from_cols(column(0), column(1), column(2));
+        out.push(Affine3A { matrix3, translation: column(3) });
+    }
+    Ok(())
 }
 
 /// Forgets a garment's history: the next step starts afresh from its pose.
@@ -298,6 +314,27 @@ pub unsafe extern "C" fn toile_crowd_set_tolerance_mm(
 ) -> Status {
     // SAFETY: the caller's promise.
     border(|| unsafe { crowd_mut(crowd) }?.inner.set_tolerance_mm(instance(garment), mm).map_err(run_error))
+}
+
+/// Draws a garment with at most `dims` coefficients from now on, those that come or go fading within `secs` seconds. With
+/// none a model of kind d merely follows its bones.
+///
+/// # Safety
+/// `crowd` was returned by this library and has not been freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn toile_crowd_fade_dims(
+    crowd: *mut Crowd,
+    garment: Instance,
+    dims: u32,
+    secs: f32,
+) -> Status {
+    // SAFETY: the caller's promise.
+    border(|| {
+        unsafe { crowd_mut(crowd) }?
+            .inner
+            .fade_dims(instance(garment), dims as usize, secs)
+            .map_err(run_error)
+    })
 }
 
 /// Lets the tolerance grow by `mm_per_metre` for each metre from a viewer; 0 switches that off.
@@ -431,7 +468,7 @@ pub unsafe extern "C" fn toile_crowd_normals(
 
 /// # Safety
 /// `out` is null or points to `capacity` points that far apart.
-unsafe fn write_points(
+pub(crate) unsafe fn write_points(
     points: &[Vec3],
     out: *mut f32,
     capacity: usize,

@@ -14,10 +14,12 @@
 #![allow(unsafe_code)]
 
 mod crowd;
+mod ladder;
 mod model;
 mod status;
 
 pub use crowd::*;
+pub use ladder::*;
 pub use model::*;
 pub use status::*;
 

@@ -107,6 +107,58 @@ fn null_and_nonsense_are_refused_with_a_message() {
 }
 
 #[test]
+fn a_garment_goes_from_skinned_to_learned_without_a_jump() {
+    let folder = folder("ladder");
+    let [plain, corrected] = ["plain.toile", "corrected.toile"].map(|name| folder.join(name));
+    model(SMALL, 1).write(&plain).unwrap();
+    synthetic::corrected(SMALL, 1).write(&corrected).unwrap();
+    let load = |path: &PathBuf| {
+        let (named, mut made) = (CString::new(path.to_str().unwrap()).unwrap(), null_mut());
+        // SAFETY: a string and room for a pointer.
+        assert_eq!(unsafe { toile_model_from_file(named.as_ptr(), &mut made) }, Status::Ok, "{}", message());
+        made
+    };
+    let (plain, corrected) = (load(&plain), load(&corrected));
+    let bones = [[1.0f32, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]; 5];
+    let flat = bones.as_flattened().as_ptr();
+    // SAFETY: every pointer is good for what the header asks, or null, which must be noticed.
+    unsafe {
+        let mut ladder = null_mut();
+        assert_eq!(toile_ladder_new(null(), &mut ladder), Status::Null);
+        assert_eq!(toile_ladder_new(plain, &mut ladder), Status::Model);
+        assert!(message().contains("kind d"), "{}", message());
+        assert_eq!(toile_ladder_new(corrected, &mut ladder), Status::Ok);
+        assert_eq!(toile_ladder_step(ladder, flat, 4, 12, 0.02), Status::Count);
+        assert_eq!(toile_ladder_step(ladder, flat, 5, 12, -1.0), Status::TimeStep);
+        assert_eq!(toile_ladder_hand_over(ladder, 1, f32::NAN), Status::Range);
+        assert_eq!(toile_ladder_hand_over(ladder, 7, 0.5), Status::Range);
+        let mut before = [0.0f32; 53 * 3];
+        let (mut farthest, mut tier, mut left) = (0.0f32, 9, 9.0);
+        for f in 0..240 {
+            assert_eq!(toile_ladder_step(ladder, flat, 5, 12, 1.0 / 60.0), Status::Ok);
+            let mut out = [0.0f32; 53 * 3];
+            assert_eq!(toile_ladder_vertices(ladder, out.as_mut_ptr(), 53, 12), Status::Ok);
+            if f > 0 {
+                let moved = out.iter().zip(&before).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                farthest = farthest.max(moved);
+            }
+            before = out;
+            if f == 10 {
+                assert_eq!(toile_ladder_hand_over(ladder, 1, 0.5), Status::Ok);
+            }
+        }
+        assert_eq!(toile_ladder_tier(ladder, &mut tier, &mut left), Status::Ok);
+        assert_eq!((tier, left), (1, 0.0));
+        assert!(farthest > 0.0 && farthest < 0.01, "{farthest} m in 1/60 s");
+        toile_ladder_free(ladder);
+        toile_ladder_free(null_mut());
+        toile_model_free(plain);
+        toile_model_free(corrected);
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
 fn a_model_without_a_certificate_does_not_load() {
     let folder = folder("uncertified");
     let path = folder.join("noise.toile");

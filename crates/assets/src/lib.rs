@@ -17,6 +17,7 @@
 
 mod attachment;
 mod body;
+mod embed;
 mod error;
 mod fabric;
 mod fingerprint;
@@ -48,6 +49,7 @@ pub mod write;
 
 pub use attachment::{AttachmentSettings, attach, skirt_share};
 pub use body::Body;
+pub use embed::embed;
 pub use error::{Error, FileError, Problem, Result};
 pub use fabric::Fabric;
 pub use fingerprint::{Fingerprint, Ink};

@@ -5,18 +5,21 @@ use crate::output::{self, Overwrite};
 use crate::pacing::{self, Pacing};
 use crate::progress;
 use crate::resolve::{self, BadRequest, ending};
+use crate::schedule::{self, Rungs, Schedule};
 use crate::tiers::{self, Leash, Played, PosedMotion, TierName};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Parser;
 use glam::Vec3;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use toile_assets::write::abc::AbcWriter;
 use toile_assets::write::glb;
 use toile_assets::write::obj::{self, ObjSequence};
 use toile_assets::write::pc2::{self, Pc2Writer};
 use toile_assets::write::usd::{UsdSettings, UsdWriter};
-use toile_assets::{Body, Garment, Mesh};
+use toile_assets::{Body, Garment, Mesh, embed};
+use toile_run::{Driven, Embedding};
 
 /// Play a garment on a motion into a cache for Blender, Houdini, Maya or an engine
 #[derive(Parser)]
@@ -40,12 +43,18 @@ use toile_assets::{Body, Garment, Mesh};
     toile animate --tier layered --body hero.glb --garment shirt --motion walk --out walk.glb --with-body\n  \
     toile animate --tier stable --model dress.toile --garment dress --motion turn:90 --out turn.usda\n  \
     toile animate --tier full --body hero.glb --garment cape.obj --motion run.bvh --fabric silk --out run.glb --with-body\n  \
+    toile animate --tier skin@0,stable@1,full@2.5 --model dress.toile --garment dress --motion walk --out climb.glb\n  \
+    toile animate --tier layered --garment shirt --drive shirt:20000 --motion walk --out dense.abc\n  \
     toile animate --tier layered --garment cape.obj --pin neckline --motion walk --out cape.pc2\n  \
     toile animate --garment skirt --motion walk --seconds 2 --fps 24 --out frames/skirt.obj --json")]
 pub struct Args {
-    /// How the garment moves; stable where a model is given, else skin
-    #[arg(long, value_enum)]
-    tier: Option<TierName>,
+    /// How the garment moves: skin, layered, stable or full, or several with the seconds at which each takes over, as
+    /// stable@0,full@2.5; stable where a model is given, else skin
+    #[arg(long)]
+    tier: Option<Schedule>,
+    /// How long one tier goes over into the next, s; longer where they are far apart
+    #[arg(long, default_value_t = 0.5, value_parser = duration)]
+    hand_over: f64,
     /// A character file (`hero.glb#Node` for a part of one) or a built-in body
     #[arg(long, default_value = "mannequin:female")]
     body: String,
@@ -83,6 +92,10 @@ pub struct Args {
     /// armholes, which it hangs by, unless told
     #[arg(long)]
     pin: Vec<String>,
+    /// A dense mesh that the garment carries, as a garment file or a built-in garment, cut as the garment is: it is written
+    /// instead
+    #[arg(long, value_name = "MESH")]
+    drive: Option<String>,
     /// For the tiers skin and layered: start from the garment as it was cut, not as it hangs
     #[arg(long)]
     no_drape: bool,
@@ -125,13 +138,15 @@ pub fn run(args: &Args) -> Result<()> {
             BadRequest("--with-body goes with a .glb; other caches hold the garment alone".into()).into()
         );
     }
-    let tier = args.tier.unwrap_or(if args.model.is_some() { TierName::Stable } else { TierName::Skin });
+    let usual = Schedule::of(if args.model.is_some() { TierName::Stable } else { TierName::Skin });
+    let schedule = args.tier.as_ref().unwrap_or(&usual);
     let body = resolve::body(&args.body, None)?;
     let pacing = Pacing { fps: args.motion_fps, trim: args.trim, rate_flag: "--motion-fps" };
     let shot = PosedMotion::new(&args.motion, args.clip.as_deref(), &body, &pacing, args.fps, args.seconds)?;
-    let (played, files) = match tier {
-        TierName::Stable => stable(args, &body, &shot)?,
-        TierName::Skin | TierName::Layered | TierName::Full => cloth(args, tier, &body, &shot)?,
+    let (played, files) = match schedule.only() {
+        None => ladder(args, schedule, &body, &shot)?,
+        Some(TierName::Stable) => stable(args, &body, &shot)?,
+        Some(tier) => cloth(args, tier, &body, &shot)?,
     };
     if played.clamped_frames > 0 {
         eprintln!(
@@ -141,7 +156,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     if args.json {
         let value = json!({
-            "tier": tier.as_str(), "frames": shot.len(), "fps": shot.fps, "files": files,
+            "tier": schedule.said(), "frames": shot.len(), "fps": shot.fps, "files": files,
             "us_per_frame": played.us_per_frame, "clamped_frames": played.clamped_frames,
             "deepest_mm": played.deepest_mm,
         });
@@ -153,7 +168,7 @@ pub fn run(args: &Args) -> Result<()> {
     println!(
         "{}{more} ({}, {} frames at {} fps, {:.1} µs a frame)",
         files[0].display(),
-        tier.as_str(),
+        schedule.said(),
         shot.len(),
         shot.fps,
         played.us_per_frame
@@ -166,7 +181,13 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// Every file that will be written, before anything is done.
 fn check_out(args: &Args) -> Result<()> {
-    let names = [Some(&args.body), args.garment.as_ref(), Some(&args.motion), args.fabric.as_ref()];
+    let names = [
+        Some(&args.body),
+        args.garment.as_ref(),
+        Some(&args.motion),
+        args.fabric.as_ref(),
+        args.drive.as_ref(),
+    ];
     let inputs = output::named(names.into_iter().flatten().map(String::as_str), &args.model);
     let check = |path: &Path| args.overwrite.check(path, inputs.iter().copied());
     match ending(&args.out.to_string_lossy()).as_str() {
@@ -179,9 +200,7 @@ fn check_out(args: &Args) -> Result<()> {
 /// A learned garment, drawn with its own vertices or with those of the garment it was learned from.
 fn stable(args: &Args, body: &Body, shot: &PosedMotion) -> Result<(Played, Vec<PathBuf>)> {
     let Some(path) = &args.model else {
-        return Err(
-            BadRequest("the tier stable needs --model FILE.toile (see `toile train --help`)".into()).into()
-        );
+        return Err(schedule::no_model().into());
     };
     let garment = match &args.garment {
         Some(name) => Some(resolve::garment(name, body, args.rest.into(), None)?),
@@ -190,7 +209,9 @@ fn stable(args: &Args, body: &Body, shot: &PosedMotion) -> Result<(Played, Vec<P
     let model = tiers::model_for(path, body, garment.as_ref())?;
     let mesh =
         Mesh { positions: model.cloth_mean.clone(), triangles: model.triangles.clone(), uvs: Vec::new() };
-    let drawn = garment.as_ref().map_or(Drawn { mesh: &mesh, sim_from_render: None }, Drawn::garment);
+    let dense = Dense::of(args, body, garment.as_ref())?;
+    let plain = Drawn { mesh: &mesh, sim_from_render: None, on: None };
+    let drawn = garment.as_ref().map_or(plain, |g| Drawn::garment(g, &dense));
     let mut cache = Cache::new(args, drawn, shot)?;
     let leash = match &garment {
         Some(garment) => Leash::new(body, garment, &garment.sim.positions)?,
@@ -204,6 +225,28 @@ fn stable(args: &Args, body: &Body, shot: &PosedMotion) -> Result<(Played, Vec<P
     Ok((played, cache.finish(body)?))
 }
 
+/// A garment that goes from tier to tier.
+fn ladder(
+    args: &Args,
+    schedule: &Schedule,
+    body: &Body,
+    shot: &PosedMotion,
+) -> Result<(Played, Vec<PathBuf>)> {
+    let name = args.garment.as_deref().unwrap_or("dress");
+    let mut garment = resolve::worn(name, body, args.rest.into())?;
+    resolve::held_by(&mut garment, &args.pin)?;
+    let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
+    let model = match &args.model {
+        Some(path) => Some(tiers::model_for(path, body, Some(&garment))?),
+        None => None,
+    };
+    let dense = Dense::of(args, body, Some(&garment))?;
+    let rungs = Rungs::new(body, &garment, &fabric, model.as_ref())?;
+    let mut cache = Cache::new(args, Drawn::garment(&garment, &dense), shot)?;
+    let played = schedule::play(&rungs, schedule, args.hand_over as f32, shot, &mut |p| cache.push(p))?;
+    Ok((played, cache.finish(body)?))
+}
+
 /// A garment that is skinned, in layers or simulated.
 fn cloth(args: &Args, tier: TierName, body: &Body, shot: &PosedMotion) -> Result<(Played, Vec<PathBuf>)> {
     let name = args.garment.as_deref().unwrap_or("dress");
@@ -214,7 +257,8 @@ fn cloth(args: &Args, tier: TierName, body: &Body, shot: &PosedMotion) -> Result
     };
     resolve::held_by(&mut garment, &args.pin)?;
     let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
-    let mut cache = Cache::new(args, Drawn::garment(&garment), shot)?;
+    let dense = Dense::of(args, body, Some(&garment))?;
+    let mut cache = Cache::new(args, Drawn::garment(&garment, &dense), shot)?;
     let played = if tier == TierName::Full {
         let take = tiers::simulate(body, &garment, &fabric, shot)?;
         (0..take.len()).try_for_each(|f| cache.push(take.frame(f)))?;
@@ -246,11 +290,35 @@ fn cloth(args: &Args, tier: TierName, body: &Body, shot: &PosedMotion) -> Result
 struct Drawn<'a> {
     mesh: &'a Mesh,
     sim_from_render: Option<&'a [u32]>,
+    /// Where simulated vertices carry dense ones.
+    on: Option<&'a Arc<Embedding>>,
 }
 
 impl<'a> Drawn<'a> {
-    fn garment(garment: &'a Garment) -> Self {
-        Self { mesh: &garment.render, sim_from_render: Some(&garment.sim_from_render) }
+    fn garment(garment: &'a Garment, dense: &'a Option<Dense>) -> Self {
+        let shown = dense.as_ref().map_or(garment, |d| &d.garment);
+        let on = dense.as_ref().map(|d| &d.on);
+        Self { mesh: &shown.render, sim_from_render: Some(&shown.sim_from_render), on }
+    }
+}
+
+/// A dense mesh on the garment.
+struct Dense {
+    garment: Garment,
+    on: Arc<Embedding>,
+}
+
+impl Dense {
+    /// The one that was asked for, put onto the garment as both were cut.
+    fn of(args: &Args, body: &Body, garment: Option<&Garment>) -> Result<Option<Self>> {
+        let Some(name) = &args.drive else { return Ok(None) };
+        let Some(coarse) = garment else {
+            let what = "--drive needs --garment: the dense mesh is put onto the garment as it was cut";
+            return Err(BadRequest(what.into()).into());
+        };
+        let garment = resolve::garment(name, body, args.rest.into(), None)?;
+        let on = embed(&coarse.sim, &garment.sim).with_context(|| format!("{name} on `{}`", coarse.name))?;
+        Ok(Some(Self { garment, on: Arc::new(on) }))
     }
 }
 
@@ -263,6 +331,9 @@ struct Cache<'a> {
     hide: bool,
     sink: Sink<'a>,
     render: Vec<Vec3>,
+    driven: Option<(Driven, Vec<Vec3>)>,
+    /// What carrying the dense mesh cost in each frame, µs.
+    driven_us: Vec<f64>,
     files: Vec<PathBuf>,
     bar: indicatif::ProgressBar,
 }
@@ -302,12 +373,32 @@ impl<'a> Cache<'a> {
         };
         let bar = progress::bar(shot.len() as u64, "writing");
         let (with_body, hide) = (args.with_body, args.hide);
-        Ok(Self { drawn, shot, out, with_body, hide, sink, render: Vec::new(), files, bar })
+        let driven = drawn.on.map(|on| (Driven::new(on.clone()), vec![Vec3::ZERO; on.links.len()]));
+        Ok(Self {
+            drawn,
+            shot,
+            out,
+            with_body,
+            hide,
+            sink,
+            render: Vec::new(),
+            driven,
+            driven_us: Vec::new(),
+            files,
+            bar,
+        })
     }
 
     /// Appends a frame given in simulation vertices.
     fn push(&mut self, positions: &[Vec3]) -> Result<()> {
         self.render.clear();
+        let mut positions = positions;
+        if let Some((driven, placed)) = &mut self.driven {
+            let mut done = Ok(());
+            self.driven_us.push(tiers::timed(|| done = driven.place(positions, placed)));
+            done?;
+            positions = placed;
+        }
         match self.drawn.sim_from_render {
             Some(map) => self.render.extend(map.iter().map(|&s| positions[s as usize])),
             None => self.render.extend_from_slice(positions),
@@ -324,8 +415,17 @@ impl<'a> Cache<'a> {
     }
 
     /// Completes the files and says which they are.
-    fn finish(self, body: &Body) -> Result<Vec<PathBuf>> {
+    fn finish(mut self, body: &Body) -> Result<Vec<PathBuf>> {
         self.bar.finish_and_clear();
+        if let Some((driven, _)) = &self.driven {
+            self.driven_us.sort_by(f64::total_cmp);
+            let median = self.driven_us.get(self.driven_us.len() / 2).copied().unwrap_or(0.0);
+            eprintln!(
+                "{} vertices carried by {} in {median:.0} µs a frame",
+                driven.vertices(),
+                driven.embedding().vertices
+            );
+        }
         match self.sink {
             Sink::Pc2(writer) => {
                 // Only now: a run that fails leaves no mesh without its cache.

@@ -1,5 +1,7 @@
 //! `toile compare`: every tier on the same garment and motion, against the simulation.
 
+mod study;
+
 use crate::animate::duration;
 use crate::convert::Rest;
 use crate::driver;
@@ -29,6 +31,7 @@ use toile_show::{Image, Material, MeshHandle, View, contact_sheet};
     leaves out 5 cm around places where the body crosses itself.\n\nExamples:\n  \
     toile compare --garment dress --motion walk --model dress.toile\n  \
     toile compare --garment dress --take out/takes/walk.take --model dress.toile --out strip.png\n  \
+    toile compare --case skirt=skirt.toile=takes/skirt --case dress=dress.toile=takes/dress --page compare.md\n  \
     toile compare --body hero.glb --garment cape.obj --motion run.bvh --seconds 3 --json"
 )]
 pub struct Args {
@@ -39,7 +42,7 @@ pub struct Args {
     #[arg(long, default_value = "dress")]
     garment: String,
     /// A motion file or a built-in motion
-    #[arg(long, required_unless_present = "take")]
+    #[arg(long, required_unless_present_any = ["take", "page"])]
     motion: Option<String>,
     /// Which animation of a file with several
     #[arg(long)]
@@ -69,6 +72,12 @@ pub struct Args {
     /// No more than the first seconds of the motion
     #[arg(long, value_parser = duration)]
     seconds: Option<f64>,
+    /// Compare several garments, each on all takes of a folder: GARMENT=MODEL=FOLDER, once for each; with --page
+    #[arg(long, value_name = "GARMENT=MODEL=FOLDER", requires = "page")]
+    case: Vec<study::Case>,
+    /// Write what came of all cases as a page of Markdown, with a strip of pictures a garment beside it
+    #[arg(long, value_name = "FILE.md", conflicts_with_all = ["motion", "take", "model", "out", "json"])]
+    page: Option<PathBuf>,
     /// A strip of pictures, a row a tier: .png
     #[arg(long)]
     out: Option<PathBuf>,
@@ -100,6 +109,9 @@ struct Row {
 }
 
 pub fn run(args: &Args) -> Result<()> {
+    if let Some(page) = &args.page {
+        return study::run(args, page);
+    }
     if let Some(out) = &args.out {
         args.overwrite.check(out, inputs(args))?;
         if ending(&out.to_string_lossy()) != "png" {

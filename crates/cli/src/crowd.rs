@@ -1,5 +1,6 @@
 //! `toile crowd`: many garments at once, and what they cost.
 
+mod budget;
 mod gpu;
 pub mod picture;
 
@@ -24,13 +25,23 @@ use toile_run::{Actor, Crowd, CrowdSettings, Instance};
     after_help = "The floor is one bare matrix product of the reconstruction's shape on one thread, measured \
     in the same run. With --picture the crowd is drawn instead of measured.\n\nExamples:\n  \
     toile crowd --count 1000 --model dress.toile --motion walk --seconds 5\n  \
+    toile crowd --count 1000 --threads 2 --budget-us 16600 --model dress.toile --garment dress --film crowd.mp4\n  \
     toile crowd --gpu --count 100000 --model dress.toile --motion walk\n  \
     toile crowd --count 1000 --model dress.toile --motion walk --motion walk:0.9 --picture crowd.png"
 )]
 pub struct Args {
-    /// The model
-    #[arg(long)]
-    model: PathBuf,
+    /// The model; several with --budget-us
+    #[arg(long, required = true)]
+    model: Vec<PathBuf>,
+    /// What all garments may cost in a frame, µs: tiers and dims are chosen to keep it while a viewer walks in
+    #[arg(long, value_name = "µs", conflicts_with_all = ["picture", "gpu"])]
+    budget_us: Option<f64>,
+    /// With --budget-us: the garment of each model, in order, which adds the tiers layered and full
+    #[arg(long, requires = "budget_us")]
+    garment: Vec<String>,
+    /// With --budget-us: a film of the crowd, coloured by tier (.mp4, .webm, .gif or .apng)
+    #[arg(long, requires = "budget_us")]
+    film: Option<PathBuf>,
     /// How many garments
     #[arg(long, default_value_t = 1000)]
     count: usize,
@@ -64,8 +75,8 @@ pub struct Args {
     /// Draw the crowd into this PNG file instead
     #[arg(long)]
     picture: Option<PathBuf>,
-    /// Width and height of the picture
-    #[arg(long, default_value = "1600x900", value_parser = crate::render::size, requires = "picture")]
+    /// Width and height of the picture or film
+    #[arg(long, default_value = "1600x900", value_parser = crate::render::size)]
     size: (u32, u32),
     #[command(flatten)]
     overwrite: Overwrite,
@@ -75,9 +86,19 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let model = Arc::new(Model::read(&args.model)?);
-    let rate = args.rate.unwrap_or(model.fps);
+    let models =
+        args.model.iter().map(|path| Ok(Arc::new(Model::read(path)?))).collect::<Result<Vec<_>>>()?;
+    let model = models[0].clone();
+    let usual = if args.budget_us.is_some() { 60.0 } else { model.fps };
+    let rate = args.rate.unwrap_or(usual);
     let mut faults = Vec::new();
+    if models.len() > 1 && args.budget_us.is_none() {
+        faults.push("several models run together with --budget-us".into());
+    }
+    if let Some(us) = args.budget_us.filter(|us| !(*us > 0.0 && us.is_finite())) {
+        faults.push(format!("--budget-us {us}: wants microseconds above 0, as 16600"));
+    }
+    budget::check(args)?;
     if !(1..=1_000_000).contains(&args.count) || !(1..=256).contains(&args.threads) {
         faults.push(format!("{} garments on {} threads cannot be", args.count, args.threads));
     }
@@ -98,13 +119,16 @@ pub fn run(args: &Args) -> Result<()> {
         return Err(BadRequest(faults.join("\n")).into());
     }
     let body = resolve::body(&args.body, None)?;
-    if model.joints != body.skeleton.len() {
+    if let Some(model) = models.iter().find(|m| m.joints != body.skeleton.len()) {
         let (own, other) = (model.joints, body.skeleton.len());
         let what = format!("the model's body has {own} joints, `{}` has {other}", body.name);
         return Err(BadRequest(what).into());
     }
     let motions = resolve::motions(&args.motion, &body, &Pacing::AS_IS)?;
     let clips: Vec<Clip> = motions.iter().map(|m| Clip::new(&body, &m.resampled(rate))).collect();
+    if let Some(us) = args.budget_us {
+        return budget::run(args, us, &models, &body, &clips, rate);
+    }
     if let Some(path) = &args.picture {
         return picture::write(path, args, &model, &body, &clips);
     }

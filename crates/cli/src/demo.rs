@@ -194,6 +194,7 @@ fn simulate(
             body,
             garment,
             fabric,
+            outfit: None,
             settings: RecordSettings::default(),
             overwrite: Overwrite { force: false },
             stops: plan.stops[usize::from(unseen)],

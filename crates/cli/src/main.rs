@@ -26,6 +26,7 @@ mod report;
 mod reproduce;
 mod resolve;
 mod resume;
+mod schedule;
 mod simulate;
 mod tiers;
 mod train;

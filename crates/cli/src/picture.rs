@@ -91,6 +91,24 @@ impl Studio {
         self.renderer.adapter()
     }
 
+    /// Finds what of a garment those worn over it leave open, and says under which key; the garment comes first.
+    fn lead_over(&mut self, clothes: &[(&Cloth, &[Vec3], Option<&[Vec3]>)]) -> Option<Vec<u64>> {
+        let ((cloth, positions, _), over) = clothes.split_first()?;
+        let solid: Vec<_> = over.iter().filter(|c| c.0.material.opacity >= 1.0).collect();
+        if solid.is_empty() || self.slack_m <= 0.0 || cloth.material.opacity < 1.0 {
+            return None;
+        }
+        // A body and a garment never have the same key: one begins with the garment itself, twice.
+        let own = [cloth.mesh.id(), cloth.mesh.id()];
+        let key: Vec<u64> = own.into_iter().chain(solid.iter().map(|c| c.0.mesh.id())).collect();
+        self.leads_m.entry(key.clone()).or_insert_with(|| {
+            let meshes: Vec<(&[Vec3], &[[u32; 3]])> =
+                solid.iter().map(|c| (c.1, c.0.mesh.triangles())).collect();
+            uncovered_m(positions, cloth.mesh.triangles(), &meshes, self.slack_m)
+        });
+        Some(key)
+    }
+
     /// One picture, the camera following the root over the floor.
     pub fn draw(
         &mut self,
@@ -124,22 +142,28 @@ impl Studio {
                 uncovered_m(positions, self.body.triangles(), &meshes, self.slack_m)
             });
         }
+        let keys: Vec<Option<Vec<u64>>> = (0..clothes.len()).map(|k| self.lead_over(&clothes[k..])).collect();
         let mut scene = Scene::new();
         if let Some(positions) = body {
             let mut item = Item::new(&self.body, positions, Material::body());
             item.leads_m = self.leads_m.get(&worn).map(Vec::as_slice);
             scene = scene.with(item);
         }
-        for (cloth, positions, colours) in clothes {
+        let solids = clothes.iter().filter(|c| solid(c.0)).count();
+        let mut under = 0;
+        for ((cloth, positions, colours), key) in clothes.iter().zip(&keys) {
             let mut material = cloth.material;
             if material.depth_slack_m == 0.0 && solid(cloth) {
-                material.depth_slack_m = self.slack_m;
+                // Garments come the innermost first: who is worn over more is drawn over more.
+                under += 1;
+                material.depth_slack_m = self.slack_m * under as f32 / solids as f32;
             }
             material.wireframe |= self.wireframe && solid(cloth);
             let mut item = Item::new(&cloth.mesh, positions, material);
             if let Some(colours) = colours {
                 item = item.coloured(colours);
             }
+            item.leads_m = key.as_ref().and_then(|key| self.leads_m.get(key)).map(Vec::as_slice);
             scene = scene.with(item);
         }
         if !label.is_empty() {

@@ -37,6 +37,8 @@ use toile_show::{
     toile render --model dress.toile --take walk.take --panes simulated,learned,heat --frames 0 --out beside.gif\n  \
     toile render --model dress.toile --take walk.take --panes ghost --wireframe --frames 6 --out ghost.png\n  \
     toile render --garment shirt --motion walk --panes layered,layers --frames 8 --out layers.png\n  \
+    toile render --take takes/trousers/walk.take --take takes/shirt/walk.take --frames 6 --out outfit.png\n  \
+    toile render --garment shirt --drive shirt:20000 --motion walk --frames 6 --out dense.png\n  \
     toile render --take walk.take --frames 0 --out frames/%04d.png"
 )]
 pub struct Args {
@@ -69,12 +71,16 @@ pub struct Args {
     /// Only these seconds of the motion: FROM:TO, FROM: or :TO
     #[arg(long, requires = "motion", value_parser = pacing::span)]
     trim: Option<(f64, f64)>,
-    /// A recorded simulation; with --model, the truth that the model is shown against
+    /// A recorded simulation; with --model, the truth that the model is shown against. Several of one clip are an outfit, the
+    /// innermost first
     #[arg(long, conflicts_with_all = ["motion", "garment"])]
-    take: Option<PathBuf>,
-    /// A learned garment, on --motion or on the motion of --take
+    take: Vec<PathBuf>,
+    /// A learned garment, on --motion or on the motion of --take; several are an outfit, the innermost first
     #[arg(long)]
-    model: Option<PathBuf>,
+    model: Vec<PathBuf>,
+    /// A dense mesh that the first --garment carries, cut as that is, and which is drawn instead
+    #[arg(long, requires = "garment", value_name = "MESH")]
+    drive: Option<String>,
     /// What to show, side by side; the learned garment, or else the simulated one, unless told
     #[arg(long, value_enum, value_delimiter = ',')]
     panes: Vec<Pane>,
@@ -215,7 +221,8 @@ fn out(args: &Args) -> Result<Out> {
         },
     };
     let first = numbered(&name, 0).map_or_else(|| args.out.clone(), PathBuf::from);
-    let names = args.garment.iter().chain([&args.body]).chain(&args.motion).chain(&args.fabric);
+    let names =
+        args.garment.iter().chain([&args.body]).chain(&args.motion).chain(&args.fabric).chain(&args.drive);
     let inputs = output::named(names.map(String::as_str), args.take.iter().chain(&args.model));
     args.overwrite.check(&first, inputs)?;
     Ok(kind)
@@ -257,8 +264,10 @@ pub fn run(args: &Args) -> Result<()> {
     let out = out(args)?;
     let panes = usable_panes(args)?;
     let body = resolve::turned_body(&args.body, args.turn)?;
-    let take = args.take.as_deref().map(Take::read).transpose()?;
-    if let Some(take) = &take
+    let takes = args.take.iter().map(|path| Ok(Take::read(path)?)).collect::<Result<Vec<Take>>>()?;
+    check_outfit(args, &takes)?;
+    let take = takes.first();
+    if let Some(take) = take
         && take.joints != body.skeleton.len()
     {
         return Err(BadRequest(format!(
@@ -269,10 +278,10 @@ pub fn run(args: &Args) -> Result<()> {
         ))
         .into());
     }
-    let shot = shot(args, &body, take.as_ref())?;
+    let shot = shot(args, &body, take)?;
     let wanted = wanted(args, shot.bones.len(), take.is_some() || args.motion.is_some());
     check_size(args, &out, panes.len(), wanted.len())?;
-    let (mut clothes, mut hidden) = clothes(args, &body, &shot, take.as_ref(), &panes)?;
+    let (mut clothes, mut hidden) = clothes(args, &body, &shot, &takes, &panes)?;
     if args.hide {
         hidden = finish::hide_covered(&mut clothes, &body, &shot);
     }
@@ -311,7 +320,7 @@ pub fn run(args: &Args) -> Result<()> {
 /// All that is wrong with the arguments alone, or the panes to draw.
 fn usable_panes(args: &Args) -> Result<Vec<Pane>> {
     let mut faults = Vec::new();
-    if args.model.is_some() && args.motion.is_none() && args.take.is_none() {
+    if !args.model.is_empty() && args.motion.is_none() && args.take.is_empty() {
         faults.push("a model needs a motion: name one with --motion or --take".to_string());
     }
     if !(0.0..=1000.0).contains(&args.slack_mm) || !args.orbit.is_finite() {
@@ -381,16 +390,16 @@ fn film(artist: &mut Artist<'_>, format: FilmFormat, wanted: &[usize], bar: &Pro
 fn panes(args: &Args, faults: &mut Vec<String>) -> Vec<Pane> {
     for pane in &args.panes {
         let missing = match pane {
-            Pane::Simulated if args.take.is_none() => "--take",
+            Pane::Simulated if args.take.is_empty() => "--take",
             Pane::Layered | Pane::Layers if args.garment.is_empty() => "--garment",
-            Pane::Learned if args.model.is_none() => "--model",
-            Pane::Heat | Pane::Ghost if args.model.is_none() => "--model",
-            Pane::Heat | Pane::Ghost if args.take.is_none() => "--take",
+            Pane::Learned if args.model.is_empty() => "--model",
+            Pane::Heat | Pane::Ghost if args.model.is_empty() => "--model",
+            Pane::Heat | Pane::Ghost if args.take.is_empty() => "--take",
             _ => continue,
         };
         faults.push(format!("the pane `{}` needs {missing}", pane.label()));
     }
-    match (args.panes.is_empty(), &args.model, &args.take) {
+    match (args.panes.is_empty(), args.model.first(), args.take.first()) {
         (false, ..) => args.panes.clone(),
         (true, Some(_), _) => vec![Pane::Learned],
         (true, None, Some(_)) => vec![Pane::Simulated],
@@ -565,44 +574,84 @@ fn clothes(
     args: &Args,
     body: &Body,
     shot: &PosedFrames,
-    take: Option<&Take>,
+    takes: &[Take],
     panes: &[Pane],
 ) -> Result<(Vec<Worn>, Vec<u32>)> {
-    let mut all = Vec::new();
+    let mut all: Vec<Worn> = Vec::new();
     let mut hidden = Vec::new();
     let skinned = panes.contains(&Pane::Skinned);
-    if let Some(path) = &args.model {
+    let mut worn_over: Vec<(Vec<Vec3>, Vec<[u32; 3]>)> = Vec::new();
+    for (k, path) in args.model.iter().enumerate() {
         let model = tiers::model_for(path, body, None)?;
-        all.push(learned(args, body, shot, (path, &model), take, skinned)?);
-        hidden.clone_from(&model.hidden_triangles);
-    } else if let Some(take) = take {
-        let attachment = if skinned { Some(draped(body, take)?) } else { None };
-        all.push(Worn {
-            cloth: cloth(args, &take.triangles, noted_fabric(&take.notes)),
-            simulated: Some(simulated(take)),
-            learned: None,
-            skinned: attachment.as_ref().map(|a| shot.skinned(a)),
-            layered: None,
-        });
+        all.push(learned(args, body, shot, (path, &model), takes.get(k), skinned)?);
+        hidden.extend_from_slice(&model.hidden_triangles);
+        worn_over.push((model.cloth_mean.clone(), model.triangles.clone()));
     }
+    if args.model.is_empty() {
+        for take in takes {
+            let attachment = if skinned { Some(draped(body, take)?) } else { None };
+            all.push(Worn {
+                cloth: cloth(args, &take.triangles, noted_fabric(&take.notes)),
+                simulated: Some(simulated(take)),
+                learned: None,
+                skinned: attachment.as_ref().map(|a| shot.skinned(a)),
+                layered: None,
+            });
+        }
+    }
+    for (k, worn) in all.iter_mut().enumerate().skip(1) {
+        worn.cloth.material = dyed(worn.cloth.material, k);
+    }
+    finish::keep_order(&mut all, &worn_over);
     for (k, name) in args.garment.iter().enumerate() {
         let mut garment = resolve::garment(name, body, args.rest.into(), None)?;
         resolve::held_by(&mut garment, &args.pin)?;
         let attachment = attach(body, &garment.sim, &AttachmentSettings::default())?;
         let mut cloth = cloth(args, &garment.sim.triangles, &garment.fabric);
         if k > 0 || !all.is_empty() {
-            // Of the same stuff or not, garments are told apart by their colour.
-            let [r, g, b] = OTHERS[all.len() % OTHERS.len()];
-            cloth.material = Material { base: srgb(r, g, b), ..cloth.material };
+            cloth.material = dyed(cloth.material, all.len());
         }
         let layered = match panes.iter().any(|p| matches!(p, Pane::Layered | Pane::Layers)) {
             true => Some(in_layers(args, body, &garment, shot)?),
             false => None,
         };
         let skinned = Some(shot.skinned(&attachment));
-        all.push(Worn { cloth, simulated: None, learned: None, skinned, layered });
+        let mut worn = Worn { cloth, simulated: None, learned: None, skinned, layered };
+        if let Some(dense) = args.drive.as_ref().filter(|_| k == 0) {
+            finish::drive(
+                &mut worn,
+                &garment,
+                dense,
+                &resolve::garment(dense, body, args.rest.into(), None)?,
+            )?;
+        }
+        all.push(worn);
     }
     Ok((all, hidden))
+}
+
+/// Of the same stuff or not, garments are told apart by their colour.
+fn dyed(material: Material, garment: usize) -> Material {
+    let [r, g, b] = OTHERS[garment % OTHERS.len()];
+    Material { base: srgb(r, g, b), ..material }
+}
+
+/// Refuses takes that are not of one clip.
+fn check_outfit(args: &Args, takes: &[Take]) -> Result<()> {
+    if !args.model.is_empty() && takes.len() > args.model.len() {
+        let what = format!("{} takes for {} models; give the take of each", takes.len(), args.model.len());
+        return Err(BadRequest(what).into());
+    }
+    let Some((first, others)) = takes.split_first() else { return Ok(()) };
+    match others.iter().position(|t| t.bones != first.bones || t.fps != first.fps) {
+        None => Ok(()),
+        Some(k) => Err(BadRequest(format!(
+            "{}: its wearer moves otherwise than that of {}; an outfit is takes of one clip",
+            args.take[k + 1].display(),
+            args.take[0].display()
+        ))
+        .into()),
+    }
 }
 
 /// A learned garment in every frame, beside the truth where there is a take, and skinned where that is asked for.

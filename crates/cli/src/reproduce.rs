@@ -184,6 +184,7 @@ impl Wardrobe<'_> {
             body: self.body,
             garment: &worn,
             fabric: &fabric,
+            outfit: None,
             settings: RecordSettings::default().with(|s| s.nudge_m = nudge_m),
             stops,
             out: &out,

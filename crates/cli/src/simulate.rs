@@ -18,7 +18,8 @@ use clips::Clips;
 use physics::Physics;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use toile_assets::Take;
+use toile_assets::{Body, Fabric, Garment, Take};
+use toile_simulate::Outfit;
 
 /// Simulate a garment on a body through motions, one take file a clip
 #[derive(Parser)]
@@ -31,6 +32,7 @@ use toile_assets::Take;
     toile simulate --garment dress --motion walk --motion turn:90 --out out/takes\n  \
     toile simulate --body hero.glb --garment cape.obj --motion mocap/ --fabric silk --stops 5 --out out/takes\n  \
     toile simulate --garment cape --motion run:2.5 --wind 0,0,-3 --rate 240 --out out/takes\n  \
+    toile simulate --garment trousers --garment shirt --fabric denim --fabric cotton --motion walk --out out/takes\n  \
     toile simulate --garment dress --motion mocap/ --shard 2/8 --out shared/takes\n  \
     toile simulate --garment skirt --motion long.bvh --cut --jobs 2 --json --out out/takes"
 )]
@@ -42,9 +44,10 @@ pub struct Args {
     /// where it faces the other way and neither toes nor names tell
     #[arg(long, default_value_t = 0.0, value_name = "DEGREES", allow_negative_numbers = true)]
     turn: f32,
-    /// A garment file or a built-in garment
+    /// A garment file or a built-in garment; several are worn together, the innermost named first, and the takes of each
+    /// go into a folder of its name
     #[arg(long, default_value = "dress")]
-    garment: String,
+    garment: Vec<String>,
     /// Motion files, folders of BVH files, or built-in motions
     #[arg(long, required = true, num_args = 1..)]
     motion: Vec<String>,
@@ -54,9 +57,9 @@ pub struct Args {
     /// Only these seconds of every motion: FROM:TO, FROM: or :TO
     #[arg(long, value_parser = pacing::span)]
     trim: Option<(f64, f64)>,
-    /// A fabric file or a built-in fabric; the garment's own when not given
+    /// A fabric file or a built-in fabric, once for all garments or once for each; the garment's own when not given
     #[arg(long)]
-    fabric: Option<String>,
+    fabric: Vec<String>,
     /// Hold the garment by these sets of its vertices only: `--pin waist`, or `--pin none`; by all but collars and
     /// armholes, which it hangs by, unless told
     #[arg(long)]
@@ -94,9 +97,10 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     let body = resolve::turned_body(&args.body, args.turn)?;
-    let mut garment = resolve::worn(&args.garment, &body, args.rest.into())?;
-    resolve::held_by(&mut garment, &args.pin)?;
-    let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
+    let mut pieces = pieces(args, &body)?;
+    let outfit = if pieces.len() > 1 { Some(Outfit::new(&body, pieces.clone())?) } else { None };
+    let (garment, fabric) = pieces.swap_remove(0);
+    let garment = outfit.as_ref().map_or(&garment, Outfit::joined);
     if !(0.0..=10.0).contains(&args.nudge) {
         return Err(BadRequest(format!("--nudge {}: 0 to 10 mm", args.nudge)).into());
     }
@@ -108,8 +112,9 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let job = Job {
         body: &body,
-        garment: &garment,
+        garment,
         fabric: &fabric,
+        outfit: outfit.as_ref(),
         settings,
         stops: usize::from(args.stops),
         out: &args.out,
@@ -137,6 +142,46 @@ pub fn run(args: &Args) -> Result<()> {
         anyhow::bail!("{} of {} clips failed", failed.len(), clips.usable.len() + clips.skipped.len());
     }
     Ok(())
+}
+
+/// The garments that were named, innermost first, and what they are made of.
+fn pieces(args: &Args, body: &Body) -> Result<Vec<(Garment, Fabric)>> {
+    let (garments, fabrics) = (args.garment.len(), args.fabric.len());
+    if fabrics > 1 && fabrics != garments {
+        let what =
+            format!("{fabrics} fabrics for {garments} garments; name one for all of them or one for each");
+        return Err(BadRequest(what).into());
+    }
+    let mut pieces = Vec::new();
+    for (k, name) in args.garment.iter().enumerate() {
+        let mut garment = resolve::worn(name, body, args.rest.into())?;
+        let pins = own_pins(&garment, &args.pin, garments > 1);
+        resolve::held_by(&mut garment, &pins)?;
+        let fabric = args.fabric.get(if fabrics > 1 { k } else { 0 });
+        let fabric = resolve::fabric(fabric.unwrap_or(&garment.fabric))?;
+        pieces.push((garment, fabric));
+    }
+    if garments > 1 {
+        let known = |name: &String| pieces.iter().any(|(g, _)| has_set(g, name));
+        if let Some(name) = args.pin.iter().find(|n| *n != "none" && !known(n)) {
+            return Err(BadRequest(format!("no garment of the outfit has a set of vertices `{name}`")).into());
+        }
+    }
+    Ok(pieces)
+}
+
+/// Whether a garment has a set of vertices of this name.
+fn has_set(garment: &Garment, name: &str) -> bool {
+    garment.pins.iter().chain(&garment.openings).any(|p| p.name == name)
+}
+
+/// Of the sets that are to hold an outfit, those that a garment has.
+fn own_pins(garment: &Garment, pins: &[String], of_many: bool) -> Vec<String> {
+    if !of_many || pins.is_empty() {
+        return pins.to_vec();
+    }
+    let own: Vec<String> = pins.iter().filter(|n| has_set(garment, n)).cloned().collect();
+    if own.is_empty() { vec!["none".into()] } else { own }
 }
 
 fn cores() -> usize {

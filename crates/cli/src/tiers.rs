@@ -211,6 +211,15 @@ pub fn layers(body: &Body, garment: &Garment, rest: &[Vec3], fabric: &Fabric) ->
     Ok(Arc::new(layers))
 }
 
+/// What is painted on a garment.
+pub fn limits(garment: &Garment, rest: &[Vec3]) -> Limits {
+    Limits {
+        max_distance_m: garment.paint.max_distance_m.clone(),
+        backstop_m: garment.paint.backstop_m.clone(),
+        normals: toile_geometry::vertex_normals(rest, &garment.sim.triangles),
+    }
+}
+
 /// Limits painted on a garment, around where skinning has it.
 #[derive(Default)]
 pub struct Leash(Option<(Limits, Attachment)>);
@@ -218,17 +227,11 @@ pub struct Leash(Option<(Limits, Attachment)>);
 impl Leash {
     /// From the garment as it hangs.
     pub fn new(body: &Body, garment: &Garment, rest: &[Vec3]) -> Result<Self> {
-        let paint = &garment.paint;
-        if paint.max_distance_m.is_empty() && paint.backstop_m.is_empty() {
+        let limits = limits(garment, rest);
+        if limits.is_empty() {
             return Ok(Self(None));
         }
-        let attachment = attached(body, garment, rest)?;
-        let limits = Limits {
-            max_distance_m: paint.max_distance_m.clone(),
-            backstop_m: paint.backstop_m.clone(),
-            normals: toile_geometry::vertex_normals(rest, &garment.sim.triangles),
-        };
-        Ok(Self(Some((limits, attachment))))
+        Ok(Self(Some((limits, attached(body, garment, rest)?))))
     }
 
     /// Every frame of a take brought back to what is allowed.
@@ -329,7 +332,7 @@ pub fn played_take(take: &Take) -> Played {
 }
 
 #[allow(clippy::disallowed_methods)] // what a frame costs is what is reported
-fn timed(work: impl FnOnce()) -> f64 {
+pub fn timed(work: impl FnOnce()) -> f64 {
     let begun = Instant::now();
     work();
     begun.elapsed().as_secs_f64() * 1e6

@@ -333,6 +333,15 @@ impl Crowd {
         Ok(())
     }
 
+    /// Draws an instance with at most so many dims from now on, those that come or go fading within `secs`. With none a
+    /// model D is skinned. What is left out counts in [`Crowd::error_bound_mm`].
+    pub fn fade_dims(&mut self, instance: Instance, dims: usize, secs: f32) -> Result<()> {
+        let (shard, slot) = self.find(instance)?;
+        in_range("the time to fade", secs)?;
+        self.shards[shard].fade(slot, dims, secs);
+        Ok(())
+    }
+
     /// Lets the tolerance grow with the distance from a viewer: `mm_per_metre` is the size of a pixel seen from one
     /// metre (1.0 for 60° over 1,080 rows). The larger of this and the instance's own holds.
     pub fn set_viewer(&mut self, viewer: Option<(DVec3, f32)>) -> Result<()> {
@@ -362,6 +371,7 @@ impl Crowd {
             let shards = herd.reserved.div_ceil(SHARD);
             for shard in &mut self.shards[herd.first_shard..herd.first_shard + shards] {
                 shard.plan = plan;
+                shard.age_fades(dt_secs as f32);
             }
         }
         self.pool.run(&mut self.shards, Job::Step);

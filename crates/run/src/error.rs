@@ -76,6 +76,20 @@ pub enum Error {
         /// What it was set to.
         value: f64,
     },
+    /// Tiers of different garments.
+    #[error("tiers of one garment must have the same mesh: {what}; make all of them from one garment")]
+    Topology {
+        /// Which, and how they differ.
+        what: String,
+    },
+    /// A tier that was not added.
+    #[error("there is no tier {tier}: {tiers} were added")]
+    NoTier {
+        /// Its number.
+        tier: usize,
+        /// How many there are.
+        tiers: usize,
+    },
     /// The simulation of a step failed; the garment is as it was before.
     #[cfg(feature = "simulate")]
     #[error("{0}")]

@@ -16,26 +16,35 @@
 mod angle;
 mod clock;
 mod crowd;
+mod drive;
 mod error;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod kernel;
+mod ladder;
+mod over;
 mod packed;
 mod pool;
 mod pose;
+mod scheduler;
 mod shard;
 mod tier;
 
 pub use crowd::{Basis, Crowd, CrowdReport, CrowdSettings, Instance, ModelId};
+pub use drive::Driven;
 pub use error::{Error, Result};
 pub use kernel::Isa;
+pub use ladder::{HandOverSettings, Handed, Ladder, MakeTier, Poses, Troupe, Way};
+pub use over::WornOver;
 pub use pose::Actor;
+pub use scheduler::{Planned, Rung, Scheduler, SchedulerSettings, Wish, priority};
 #[cfg(feature = "simulate")]
-pub use tier::Full;
+pub use tier::{FirstGuess, Full};
 pub use tier::{Layered, LayeredSettings, Leashed, Limits, Skinned, Stable, Tier, TierReport, balance};
 
 /// The small vectors and matrices that poses and vertices are given in.
 pub use glam;
+pub use toile_model::embedding::{Embedding, Link};
 pub use toile_model::layers::{Layer, Layers};
 pub use toile_model::{
     Attachment, CertificateError, Correction, GATE_RATE, Model, ROOT_TERMS, RootFrame, RootTracker,

@@ -1,6 +1,7 @@
 //! From panels around a body to a garment that rests on it, and on to the first frame of a motion.
 
 use crate::garment_fit::check_still_worn;
+use crate::outfit::Outfit;
 use crate::settings::{Integrator, Settings};
 use crate::world::World;
 use crate::{Error, Result};
@@ -42,14 +43,33 @@ pub fn drape(
     settings: &Settings,
     how: &DrapeSettings,
 ) -> Result<World> {
-    let mut world = World::with_body(body, garment, fabric, *settings)?;
+    let mut world = fall(World::with_body(body, garment, fabric, *settings)?, how)?;
+    check_still_worn(body, garment, &places(&world))?;
+    world.enclose_air();
+    Ok(world)
+}
+
+/// The same for garments worn together.
+pub fn drape_outfit(body: &Body, outfit: &Outfit, settings: &Settings, how: &DrapeSettings) -> Result<World> {
+    let mut world = fall(World::with_outfit(body, outfit, *settings)?, how)?;
+    let draped = places(&world);
+    for (k, garment) in outfit.garments().iter().enumerate() {
+        check_still_worn(body, garment, &draped[outfit.range(k)])?;
+    }
+    world.enclose_air();
+    Ok(world)
+}
+
+/// Lets cloth fall onto the body where it is until it is at rest.
+fn fall(mut world: World, how: &DrapeSettings) -> Result<World> {
     let bones = world.bones().to_vec();
     settle(&mut world, how, |w, dt| w.step(&bones, dt).map(|_| ()))?;
     world.state.halt();
-    let draped: Vec<_> = world.state.x.iter().map(|p| p.as_vec3()).collect();
-    check_still_worn(body, garment, &draped)?;
-    world.enclose_air();
     Ok(world)
+}
+
+fn places(world: &World) -> Vec<Vec3> {
+    world.state.x.iter().map(|p| p.as_vec3()).collect()
 }
 
 /// Steps with first-order damping, slowing the cloth further, until it rests.

@@ -55,6 +55,17 @@ pub struct Scene {
     pub pinned: Vec<bool>,
     /// What it is made of.
     pub fabric: Fabric,
+    /// Garments of an outfit, in the order of their vertices; empty where there is one.
+    pub parts: Vec<Part>,
+}
+
+/// One garment of several.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The first of its vertices.
+    pub first_vertex: u32,
+    /// What it is made of.
+    pub fabric: Fabric,
 }
 
 /// Ranges in which the solver is known to work, and what they are called in a fabric's file.
@@ -184,7 +195,15 @@ impl Scene {
             samples,
             pinned: vec![false; n],
             fabric: fabric.clone(),
+            parts: Vec::new(),
         })
+    }
+
+    /// What the cloth at a vertex is made of.
+    #[inline]
+    pub fn fabric_of(&self, vertex: u32) -> &Fabric {
+        let after = self.parts.partition_point(|p| p.first_vertex <= vertex);
+        if after == 0 { &self.fabric } else { &self.parts[after - 1].fabric }
     }
 
     /// Number of vertices.

@@ -4,6 +4,7 @@ use crate::contact::body::BodySurface;
 use crate::contact::limb_cache::LimbCache;
 use crate::enclosure::enclosure;
 use crate::energy::air::Air;
+use crate::outfit::Outfit;
 use crate::report::StepReport;
 use crate::scene::Scene;
 use crate::settings::Settings;
@@ -82,10 +83,20 @@ impl World {
     /// A garment on a body in its rest pose, both where their files put them.
     pub fn with_body(body: &Body, garment: &Garment, fabric: &Fabric, settings: Settings) -> Result<Self> {
         let scene = Scene::from_garment(garment, fabric, &settings)?;
+        crate::garment_fit::check_fit(body, garment)?;
+        Self::dressed(body, garment, scene, settings)
+    }
+
+    /// Garments worn together on a body in its rest pose.
+    pub fn with_outfit(body: &Body, outfit: &Outfit, settings: Settings) -> Result<Self> {
+        Self::dressed(body, outfit.joined(), outfit.scene(&settings)?, settings)
+    }
+
+    /// Cloth and the body it is held to.
+    fn dressed(body: &Body, garment: &Garment, scene: Scene, settings: Settings) -> Result<Self> {
         let x: Vec<DVec3> = garment.sim.positions.iter().map(|p| p.as_dvec3()).collect();
         let bones = body.bones(&body.skeleton.rest_pose());
         let surface = BodySurface::new(body, &bones);
-        crate::garment_fit::check_fit(body, garment)?;
         let mut world = Self::new(scene, x, settings)?;
         world.anchors.clear();
         for pin in &garment.pins {
@@ -202,13 +213,22 @@ impl World {
         if let Some(body) = &mut self.body {
             body.advance(from, to);
         }
+        self.find_pins(bones, to);
+        let wearer = self.body.as_ref().map_or(DVec3::ZERO, |b| b.mean_motion() / h);
+        let air = Air { wind: self.settings.wind, wearer, carried: &self.carried };
+        let obstacles = Obstacles { body: self.body.as_ref(), pins: &self.pins, shares: (from, to), air };
+        substep(&self.scene, &obstacles, &self.settings, h, &mut self.state, &mut self.workspace)
+    }
+
+    /// Where pins are at a share of the motion to `bones`.
+    fn find_pins(&mut self, bones: &[Affine3A], share: f64) {
         self.pins.clear();
         for &(v, anchor) in &self.anchors {
             let p = match anchor {
                 PinAnchor::Space(p) => p,
                 PinAnchor::Joint { joint, bind } => {
                     let at = |b: &Affine3A| b.transform_point3(bind.as_vec3()).as_dvec3();
-                    at(&self.bones[joint]).lerp(at(&bones[joint]), to)
+                    at(&self.bones[joint]).lerp(at(&bones[joint]), share)
                 }
                 PinAnchor::Body { triangle, weights, offset } => {
                     let Some(body) = &self.body else { continue };
@@ -219,10 +239,42 @@ impl World {
             };
             self.pins.push((v, p));
         }
-        let wearer = self.body.as_ref().map_or(DVec3::ZERO, |b| b.mean_motion() / h);
-        let air = Air { wind: self.settings.wind, wearer, carried: &self.carried };
-        let obstacles = Obstacles { body: self.body.as_ref(), pins: &self.pins, shares: (from, to), air };
-        substep(&self.scene, &obstacles, &self.settings, h, &mut self.state, &mut self.workspace)
+    }
+
+    /// Puts the body at `bones` and the cloth at `x` with velocities `v`, wherever something else has brought it; pinned
+    /// vertices go where they are held. All that steps remember is forgotten.
+    pub fn start_from(&mut self, bones: &[Affine3A], x: Vec<DVec3>, v: Vec<DVec3>) -> Result<()> {
+        if x.len() != self.scene.len() || v.len() != x.len() {
+            return Err(Error::Scene(format!("{} positions for {} vertices", x.len(), self.scene.len())));
+        }
+        if let Some(v) = (0..x.len()).find(|&i| !(x[i].is_finite() && v[i].is_finite())) {
+            return Err(Error::Scene(format!("vertex {v} is not finite")));
+        }
+        let mut state = State::at_rest(x, self.scene.samples.len(), self.scene.hinges.len());
+        (state.v, state.colliders) = (v, std::mem::take(&mut self.state.colliders));
+        // Which limb cloth belongs to was seen when it was put on; here a sleeve may lie on a skirt.
+        state.limb_cache = std::mem::take(&mut self.state.limb_cache);
+        self.state = state;
+        self.place_body(bones);
+        self.find_pins(bones, 1.0);
+        for &(v, p) in &self.pins {
+            self.state.x[v as usize] = p;
+        }
+        self.state.v_before.copy_from_slice(&self.state.v);
+        self.state.x_before.copy_from_slice(&self.state.x);
+        for (angle, hinge) in self.state.angles.iter_mut().zip(&self.scene.hinges) {
+            *angle = crate::energy::bending::angle(hinge, &self.state.x, 0.0);
+        }
+        Ok(())
+    }
+
+    /// Begins the search of the next steps with each vertex going so far in all of a step, m, as something else foresees it
+    /// (de Aguiar 2010 §8); with nothing, as from the start, it begins with free flight. What is found is the same.
+    pub fn foresee(&mut self, ways: &[DVec3]) {
+        self.workspace.foreseen.clear();
+        if ways.len() == self.scene.len() {
+            self.workspace.foreseen.extend_from_slice(ways);
+        }
     }
 
     /// Finds which air goes with the wearer: what cloth and body shut in between them as they are now.

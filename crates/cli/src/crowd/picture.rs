@@ -41,16 +41,16 @@ pub fn check(path: &Path, args: &Args) -> Result<()> {
         return Err(BadRequest(format!("{}: the picture is written as .png", path.display())).into());
     }
     let names = args.motion.iter().chain([&args.body]).map(String::as_str);
-    args.overwrite.check(path, output::named(names, [&args.model]))
+    args.overwrite.check(path, output::named(names, &args.model))
 }
 
 /// Someone in the crowd.
-struct Person<'a> {
-    clip: &'a Clip,
+pub(super) struct Person<'a> {
+    pub clip: &'a Clip,
     /// The frame of the clip in the picture.
-    frame: usize,
+    pub frame: usize,
     /// Where they stand in the picture and how they are turned against their clip.
-    place: Vec3,
+    pub place: Vec3,
     turn: f64,
     dress: Vec3,
     skin: Vec3,
@@ -58,7 +58,7 @@ struct Person<'a> {
 
 impl Person<'_> {
     /// The place of the clip's origin: the picture's frame puts the root over `place`.
-    fn actor(&self) -> Actor {
+    pub fn actor(&self) -> Actor {
         let rotation = DQuat::from_rotation_y(self.turn);
         let root = rotation * self.clip.roots[self.frame].position;
         let position = self.place.as_dvec3() - DVec3::new(root.x, 0.0, root.z);
@@ -227,22 +227,35 @@ fn walked(
 
 /// Some vertices of a person's body in the world, with their normals.
 fn skinned(body: &Body, rest_normals: &[Vec3], kept: &[u32], person: &Person<'_>) -> (Vec<Vec3>, Vec<Vec3>) {
-    let bones = &person.clip.bones[person.frame];
-    let actor = person.actor();
-    let at = actor.position.as_vec3();
-    kept.iter()
-        .map(|&v| {
-            let v = v as usize;
-            let blend = body.skin.blend(v, bones);
-            let position = blend.transform_point3(body.mesh.positions[v]);
-            let normal = blend.transform_vector3(rest_normals[v]).normalize_or_zero();
-            (actor.rotation * position + at, actor.rotation * normal)
-        })
-        .unzip()
+    person.skinned_at(body, rest_normals, kept, 0)
+}
+
+impl Person<'_> {
+    /// The same so many frames later.
+    pub fn skinned_at(
+        &self,
+        body: &Body,
+        rest_normals: &[Vec3],
+        kept: &[u32],
+        later: usize,
+    ) -> (Vec<Vec3>, Vec<Vec3>) {
+        let bones = &self.clip.bones[(self.frame + later) % self.clip.bones.len()];
+        let actor = self.actor();
+        let at = actor.position.as_vec3();
+        kept.iter()
+            .map(|&v| {
+                let v = v as usize;
+                let blend = body.skin.blend(v, bones);
+                let position = blend.transform_point3(body.mesh.positions[v]);
+                let normal = blend.transform_vector3(rest_normals[v]).normalize_or_zero();
+                (actor.rotation * position + at, actor.rotation * normal)
+            })
+            .unzip()
+    }
 }
 
 /// Everyone, row after row over the ground that the camera sees, coming towards it, more or less.
-fn people(count: usize, aspect: f32, clips: &[Clip]) -> Vec<Person<'_>> {
+pub(super) fn people(count: usize, aspect: f32, clips: &[Clip]) -> Vec<Person<'_>> {
     let half_width = 1.02 * aspect * (0.5 * FOV_Y_DEGREES.to_radians()).tan();
     let mut people = Vec::with_capacity(count);
     let mut row = 0;

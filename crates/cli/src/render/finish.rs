@@ -1,11 +1,13 @@
 //! What is done to clothes before they are drawn: covered triangles left out, flat ones curved.
 
 use super::{InLayers, PosedFrames, Worn};
+use anyhow::{Context, Result};
 use clap::ValueEnum;
 use glam::Vec3;
-use toile_assets::Body;
+use std::sync::Arc;
+use toile_assets::{Body, Garment, embed};
 use toile_geometry::{Curved, Split};
-use toile_run::Layer;
+use toile_run::{Driven, Layer, WornOver};
 use toile_show::MeshHandle;
 
 /// Which cloth is drawn curved.
@@ -112,4 +114,45 @@ fn together(clothes: &[Worn], frames: &[usize]) -> (Vec<[u32; 3]>, Vec<Vec<Vec3>
         positions.iter_mut().zip(frames).for_each(|(all, f)| all.extend_from_slice(&own[*f]));
     }
     (triangles, positions)
+}
+
+/// Distance that is kept between learned garments, m: what triangles between vertices need.
+const BETWEEN_M: f32 = 0.004;
+
+/// Pushes learned garments out of those worn under them, which were named before; `rest` is how each hangs.
+pub fn keep_order(clothes: &mut [Worn], rest: &[(Vec<Vec3>, Vec<[u32; 3]>)]) {
+    for outer in 1..rest.len().min(clothes.len()) {
+        let (under, over) = clothes.split_at_mut(outer);
+        let Some(frames) = &mut over[0].learned else { continue };
+        for (inner, (places, triangles)) in under.iter().zip(rest) {
+            let Some(under) = &inner.learned else { continue };
+            let mut kept = WornOver::new(places, triangles, &rest[outer].0, BETWEEN_M);
+            for (inner, outer) in under.iter().zip(frames.iter_mut()) {
+                kept.keep(inner, outer);
+            }
+        }
+    }
+}
+
+/// Draws a dense mesh that the garment carries instead of the garment.
+pub fn drive(worn: &mut Worn, garment: &Garment, name: &str, dense: &Garment) -> Result<()> {
+    let on = embed(&garment.sim, &dense.sim).with_context(|| format!("{name} on `{}`", garment.name))?;
+    let mut driven = Driven::new(Arc::new(on));
+    let mut carry = |frames: &mut Vec<Vec<Vec3>>| -> Result<()> {
+        for frame in frames {
+            let mut placed = vec![Vec3::ZERO; driven.vertices()];
+            driven.place(frame, &mut placed)?;
+            *frame = placed;
+        }
+        Ok(())
+    };
+    worn.skinned.as_mut().map_or(Ok(()), &mut carry)?;
+    if let Some(layered) = &mut worn.layered {
+        carry(&mut layered.frames)?;
+        layered.mesh = None;
+        let near = |v: &toile_run::Link| garment.sim.triangles[v.triangle as usize][0] as usize;
+        layered.colours = driven.embedding().links.iter().map(|l| layered.colours[near(l)]).collect();
+    }
+    worn.cloth.mesh = MeshHandle::new(&dense.sim.triangles);
+    Ok(())
 }

@@ -15,13 +15,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use toile_assets::{Body, Fabric, Garment, Motion, Take};
-use toile_simulate::{RecordSettings, Recorder, Recording, World, check_fit};
+use toile_simulate::{Outfit, RecordSettings, Recorder, Recording, World, check_fit};
 
 /// Everything that a batch of clips shares.
 pub struct Job<'a> {
     pub body: &'a Body,
+    /// What is worn; of an outfit all of it as one.
     pub garment: &'a Garment,
     pub fabric: &'a Fabric,
+    /// The garments of an outfit; each has a folder of its own.
+    pub outfit: Option<&'a Outfit>,
     pub settings: RecordSettings,
     pub stops: usize,
     pub out: &'a Path,
@@ -57,7 +60,7 @@ impl Outcome {
     }
 }
 
-/// Files of one clip: the take itself, then its stops with the frames they freeze at.
+/// Files of one clip: the take itself, then its stops with the frames they freeze at; of an outfit so for each garment.
 type Files = Vec<(PathBuf, Option<usize>)>;
 
 /// What the threads of a batch share.
@@ -77,8 +80,13 @@ impl Job<'_> {
     /// thread, so the result does not depend on how many there are.
     pub fn simulate(&self, motions: &[Motion]) -> Result<Outcome> {
         self.check_names(motions)?;
-        check_fit(self.body, self.garment)?;
+        if self.outfit.is_none() {
+            check_fit(self.body, self.garment)?;
+        }
         Overwrite::folder(self.out)?;
+        for folder in self.folders().iter().filter(|f| f.as_path() != self.out) {
+            Overwrite::folder(folder)?;
+        }
         let timings = Timings::open(self.out, self.shard);
         for path in motions.iter().flat_map(|m| self.files(m)).map(|f| f.0).chain([timings.path().into()]) {
             self.overwrite.check(&path, [])?;
@@ -86,7 +94,9 @@ impl Job<'_> {
         // Another machine's files in the making are its own.
         let own: Vec<String> =
             motions.iter().flat_map(|m| self.files(m)).map(|f| resume::name(&f.0)).collect();
-        resume::sweep(self.out, |file| own.iter().any(|o| o == file));
+        for folder in self.folders() {
+            resume::sweep(&folder, |file| own.iter().any(|o| o == file));
+        }
         let _frames = interrupt::Frames::begin();
         let frames: usize = motions.iter().map(|m| self.frames(m)).sum();
         let bar = progress::bar(frames as u64, "simulating");
@@ -94,6 +104,7 @@ impl Job<'_> {
             .with(self.body)
             .with(self.garment)
             .with(self.fabric)
+            .with(&self.outfit.map(Outfit::fabrics))
             .with(&self.settings)
             .with(&env!("CARGO_PKG_VERSION"))
             .hex();
@@ -144,7 +155,7 @@ impl Job<'_> {
 
     /// Two clips of one name would overwrite each other.
     fn check_names(&self, motions: &[Motion]) -> Result<()> {
-        let mut names: Vec<PathBuf> = motions.iter().map(|m| self.path(m, None)).collect();
+        let mut names: Vec<PathBuf> = motions.iter().map(|m| self.path(self.out, m, None)).collect();
         names.sort_unstable();
         if let Some(pair) = names.windows(2).find(|w| w[0] == w[1]) {
             let name = pair[0].file_stem().unwrap_or_default().to_string_lossy();
@@ -157,27 +168,39 @@ impl Job<'_> {
         (motion.duration_secs() * self.settings.fps + 1e-6).floor() as usize + 1
     }
 
-    fn path(&self, motion: &Motion, stop: Option<usize>) -> PathBuf {
-        let plain: String = motion
-            .name
-            .chars()
-            .map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' })
-            .collect();
-        match stop {
-            None => self.out.join(format!("{plain}.take")),
-            Some(k) => self.out.join(format!("{plain}.stop{k}.take")),
+    /// Where takes go: of an outfit, those of each garment into a folder of its name.
+    fn folders(&self) -> Vec<PathBuf> {
+        match self.outfit {
+            None => vec![self.out.to_path_buf()],
+            Some(outfit) => outfit.garments().iter().map(|g| self.out.join(plain(&g.name))).collect(),
         }
     }
 
-    fn files(&self, motion: &Motion) -> Files {
+    fn path(&self, folder: &Path, motion: &Motion, stop: Option<usize>) -> PathBuf {
+        let plain = plain(&motion.name);
+        match stop {
+            None => folder.join(format!("{plain}.take")),
+            Some(k) => folder.join(format!("{plain}.stop{k}.take")),
+        }
+    }
+
+    /// Where a clip is frozen: which stop it is, and the frame.
+    fn stops(&self, motion: &Motion) -> Vec<(usize, usize)> {
         let frames = self.frames(motion);
-        let mut files = vec![(self.path(motion, None), None)];
-        for k in 1..=self.stops {
-            let at = k * frames / (self.stops + 1);
-            // A short clip has fewer places to stop at than were asked for.
-            if at > 0 && files.last().is_some_and(|(_, last)| *last != Some(at)) {
-                files.push((self.path(motion, Some(k)), Some(at)));
-            }
+        let mut stops: Vec<(usize, usize)> =
+            (1..=self.stops).map(|k| (k, k * frames / (self.stops + 1))).collect();
+        // A short clip has fewer places to stop at than were asked for.
+        stops.retain(|(_, at)| *at > 0);
+        stops.dedup_by_key(|(_, at)| *at);
+        stops
+    }
+
+    fn files(&self, motion: &Motion) -> Files {
+        let mut files = Vec::new();
+        for folder in self.folders() {
+            files.push((self.path(&folder, motion, None), None));
+            let stops = self.stops(motion).into_iter();
+            files.extend(stops.map(|(k, at)| (self.path(&folder, motion, Some(k)), Some(at))));
         }
         files
     }
@@ -208,36 +231,55 @@ impl Job<'_> {
         if halted() {
             return Err(Halted.into());
         }
-        let files = self.files(motion);
-        let mut recorder =
-            self.recorder().branch_at(files.iter().filter_map(|(_, stop)| *stop)).on_frame(|_| {
-                shared.bar.inc(1);
-                if halted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            });
+        let stops = self.stops(motion);
+        let mut recorder = self.recorder().branch_at(stops.iter().map(|(_, at)| *at)).on_frame(|_| {
+            shared.bar.inc(1);
+            if halted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
         let Recording { take, branches } =
             recorder.record_draped(draped, motion).with_context(|| format!("clip {}", motion.name))?;
         let digest = self.digest(motion, &shared.inputs);
         let mut takes = Vec::new();
-        for (path, stop) in files {
+        for stop in std::iter::once(None).chain(stops.into_iter().map(Some)) {
             if halted() {
                 return Err(Halted.into());
             }
-            let mut made = match stop {
+            let all = match stop {
                 None => take.clone(),
-                Some(frame) => {
+                Some((_, frame)) => {
                     let branch = branches.iter().find(|b| b.frame == frame).context("no such frame")?;
                     recorder
                         .stop(draped, motion, branch)
                         .with_context(|| format!("clip {}, stopped at frame {frame}", motion.name))?
                 }
             };
-            Leash::new(self.body, self.garment, &made.draped)?.keep_take(&mut made);
-            made.notes.push((resume::INPUTS.to_string(), digest.clone()));
-            let written = shared.timings.write(&path, &made);
-            written.inspect_err(|_| shared.unwritable.store(true, Ordering::SeqCst))?;
-            takes.push((path, made));
+            for ((folder, garment), mut made) in
+                self.folders().iter().zip(self.garments()).zip(self.each(all)?)
+            {
+                Leash::new(self.body, garment, &made.draped)?.keep_take(&mut made);
+                made.notes.push((resume::INPUTS.to_string(), digest.clone()));
+                let path = self.path(folder, motion, stop.map(|(k, _)| k));
+                let written = shared.timings.write(&path, &made);
+                written.inspect_err(|_| shared.unwritable.store(true, Ordering::SeqCst))?;
+                takes.push((path, made));
+            }
         }
+        // In the order of the files, garment by garment.
+        let order: Vec<PathBuf> = self.files(motion).into_iter().map(|(path, _)| path).collect();
+        takes.sort_by_key(|(path, _)| order.iter().position(|p| p == path));
         Ok(takes)
+    }
+
+    fn garments(&self) -> &[Garment] {
+        self.outfit.map_or(std::slice::from_ref(self.garment), Outfit::garments)
+    }
+
+    /// One take for each garment of what was recorded.
+    fn each(&self, take: Take) -> Result<Vec<Take>> {
+        Ok(match self.outfit {
+            None => vec![take],
+            Some(outfit) => outfit.split(self.body, &take, &self.settings.solver)?,
+        })
     }
 
     fn recorder(&self) -> Recorder<'_> {
@@ -247,12 +289,20 @@ impl Job<'_> {
     /// The garment at rest on the body; draped once and shared by all clips.
     fn dressed(&self, bar: &ProgressBar) -> Result<World> {
         bar.set_message("draping");
-        let world =
-            self.recorder().drape(self.fabric).with_context(|| format!("draping `{}`", self.garment.name))?;
+        let world = match self.outfit {
+            None => self.recorder().drape(self.fabric),
+            Some(outfit) => self.recorder().drape_outfit(outfit),
+        };
+        let world = world.with_context(|| format!("draping `{}`", self.garment.name))?;
         bar.set_message("simulating");
         bar.reset_eta();
         Ok(world)
     }
+}
+
+/// A name as a file may have it.
+fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect()
 }
 
 /// One line a clip where no bar is drawn, so that a log says how far it is.

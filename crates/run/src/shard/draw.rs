@@ -162,11 +162,16 @@ impl Shard {
         let (d, padded) = (self.packed.latent.rows(), self.packed.latent.padded());
         let shown = if self.plan.show >= 1.0 { &self.now } else { &self.between };
         let shown = &shown[i * padded..i * padded + d];
-        let mut depth = d;
-        let mut bound = 0.0;
+        let (whole, drawn, share) = self.slots[i].fade.now();
+        let (whole, mut depth) = (whole.min(d), drawn.min(d));
+        let slot = &mut self.slots[i];
+        let off = |k: usize, share: f32| share * shown[k].abs() * self.packed.reach_m[k];
+        let mut bound = (depth..d).map(|k| off(k, 1.0)).sum::<f32>()
+            + (whole..depth).map(|k| off(k, 1.0 - share)).sum::<f32>();
+        let left_out = bound;
         while depth > 0 {
             let more = bound + shown[depth - 1].abs() * self.packed.reach_m[depth - 1];
-            if !(more <= tolerance) {
+            if !(more - left_out <= tolerance) {
                 break;
             }
             bound = more;
@@ -178,6 +183,9 @@ impl Shard {
         let cut = &mut self.cut[i * padded..i * padded + d];
         cut[..depth].copy_from_slice(&shown[..depth]);
         cut[depth..].fill(0.0);
+        if share < 1.0 && whole < depth {
+            cut[whole..depth].iter_mut().for_each(|y| *y *= share);
+        }
     }
 }
 

@@ -34,6 +34,41 @@ impl RootMove {
     const NONE: Self = Self { delta: Vec3::ZERO, sin: 0.0, cos_less_1: 0.0 };
 }
 
+/// From so many dims to so many, over a time.
+#[derive(Clone, Copy)]
+struct Fade {
+    from: u16,
+    to: u16,
+    /// What is left of the time, as a share of it, and what passes of it in a second.
+    left: f32,
+    per_second: f32,
+    /// What comes after it.
+    then: u16,
+}
+
+impl Fade {
+    const ALL: Self = Self { from: u16::MAX, to: u16::MAX, left: 0.0, per_second: 0.0, then: u16::MAX };
+
+    fn age(&mut self, dt_secs: f32) {
+        self.left = (self.left - self.per_second * dt_secs).max(0.0);
+        if self.left == 0.0 && self.then != self.to {
+            (self.from, self.to, self.left) = (self.to, self.then, 1.0);
+        }
+    }
+
+    /// Dims that are drawn whole, those that are drawn at all, and how much of what is between.
+    fn now(&self) -> (usize, usize, f32) {
+        let (low, high) = (self.from.min(self.to).into(), self.from.max(self.to).into());
+        if self.left <= 0.0 {
+            return (self.to.into(), self.to.into(), 1.0);
+        }
+        // No speed and no acceleration at either end.
+        let s = 1.0 - self.left;
+        let gone = s * s * s * (10.0 + s * (6.0 * s - 15.0));
+        (low, high, if self.to > self.from { gone } else { 1.0 - gone })
+    }
+}
+
 /// What is particular to one instance.
 #[derive(Clone, Copy)]
 pub(crate) struct Slot {
@@ -45,6 +80,8 @@ pub(crate) struct Slot {
     pub tolerance_m: f32,
     /// How far any vertex may be off as drawn last, m.
     pub bound_m: f32,
+    /// Dims that are drawn at most.
+    fade: Fade,
     pub tracker: RootTracker,
     /// The pose at the end of the last step and the one to step to; `current` says which is the newer.
     poses: [Pose; 2],
@@ -75,6 +112,7 @@ impl Slot {
         drawn: true,
         tolerance_m: 0.0,
         bound_m: 0.0,
+        fade: Fade::ALL,
         tracker: RootTracker::NEW,
         poses: [Pose::NONE; 2],
         current: 0,
@@ -225,6 +263,27 @@ impl Shard {
         let slot = &mut self.slots[i];
         (slot.root, slot.moved, slot.jumps) = (None, false, true);
         slot.tracker = RootTracker::NEW;
+    }
+
+    /// Draws at most so many dims, in `secs` from now.
+    pub fn fade(&mut self, i: usize, dims: usize, secs: f32) {
+        let all = self.packed.latent.rows();
+        let fade = &mut self.slots[i].fade;
+        let (to, now) = (dims.min(all) as u16, fade.to.min(all as u16));
+        let per_second = 1.0 / secs.max(1e-6);
+        *fade = if secs <= 0.0 || to == now && fade.left == 0.0 {
+            Fade { from: to, to, left: 0.0, per_second, then: to }
+        } else if fade.left > 0.0 {
+            // One that goes on ends first: nothing is ever at two fades.
+            Fade { then: to, ..*fade }
+        } else {
+            Fade { from: now, to, left: 1.0, per_second, then: to }
+        };
+    }
+
+    /// Time passes for all that fade.
+    pub fn age_fades(&mut self, dt_secs: f32) {
+        self.slots.iter_mut().for_each(|slot| slot.fade.age(dt_secs));
     }
 
     /// Takes a checked pose for the next step.

@@ -1,6 +1,6 @@
 //! How far painted vertices may leave their skinned place, and how deep they may go, in any tier.
 
-use crate::{Result, Tier, TierReport};
+use crate::{Handed, Result, Tier, TierReport};
 use glam::{Affine3A, Vec3};
 use toile_model::Attachment;
 
@@ -68,6 +68,13 @@ impl<T: Tier> Tier for Leashed<T> {
         Ok(report)
     }
 
+    fn start(&mut self, from: &Handed<'_>) -> Result<()> {
+        self.tier.start(from)?;
+        self.bones.clear();
+        self.bones.extend_from_slice(from.poses.latest().unwrap_or_default());
+        Ok(())
+    }
+
     fn positions(&self, out: &mut [Vec3]) {
         self.tier.positions(out);
         if !self.bones.is_empty() {
@@ -75,8 +82,16 @@ impl<T: Tier> Tier for Leashed<T> {
         }
     }
 
+    fn velocities(&self, out: &mut [Vec3]) -> bool {
+        self.tier.velocities(out)
+    }
+
     fn vertices(&self) -> usize {
         self.tier.vertices()
+    }
+
+    fn triangles(&self) -> Option<&[[u32; 3]]> {
+        self.tier.triangles()
     }
 }
 

@@ -154,4 +154,8 @@ impl Tier for Stable {
     fn vertices(&self) -> usize {
         self.shard.packed.model.vertices
     }
+
+    fn triangles(&self) -> Option<&[[u32; 3]]> {
+        Some(&self.shard.packed.model.triangles)
+    }
 }

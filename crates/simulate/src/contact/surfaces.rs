@@ -86,6 +86,11 @@ impl StepContext<'_> {
         self.settings.skin_m + 0.5 * self.scene.fabric.thickness
     }
 
+    /// Of the cloth at sample `s`.
+    fn friction(&self, s: usize) -> f64 {
+        self.scene.fabric_of(self.scene.samples[s].v[0]).friction
+    }
+
     /// The contact of sample `s` at `y` with surface point `p`, which moved by `motion` in this step.
     fn contact(&self, s: usize, y: DVec3, p: DVec3, n: DVec3, motion: DVec3, friction: f64) -> Contact {
         let sample = &self.scene.samples[s];
@@ -218,7 +223,7 @@ impl SurfaceContacts {
             let n = end.transform_vector3(n);
             let p = y - n * d;
             let motion = p - start.transform_point3(local_from_end.transform_point3(p));
-            let friction = collider.friction.unwrap_or(now.scene.fabric.friction);
+            let friction = collider.friction.unwrap_or(now.friction(s));
             let mut contact = now.contact(s, y, p, n, motion, friction);
             self.remember_pressure(now, &mut contact);
             self.push(contact, On::Collider(c as u32), y, false);
@@ -284,7 +289,7 @@ impl SurfaceContacts {
                     (body.motion(&found), true)
                 }
             };
-            let mut contact = now.contact(s, y, found.point, found.normal, motion, now.scene.fabric.friction);
+            let mut contact = now.contact(s, y, found.point, found.normal, motion, now.friction(s));
             if limb != home {
                 // Arms come fast and cloth is not worn on them: it is not to stay in them for long.
                 let gap_start = found.normal.dot(sample.point(&now.state.x) + motion - found.point);

@@ -355,6 +355,14 @@ impl Operator {
         op
     }
 
+    /// Adds the angles of other cloth, whose hinges begin at `first`.
+    pub fn append(&mut self, other: &Self, first: u32) {
+        let entries = self.columns.len() as u32;
+        self.starts.extend(other.starts[1..].iter().map(|at| at + entries));
+        self.columns.extend(other.columns.iter().map(|hinge| hinge + first));
+        self.values.extend_from_slice(&other.values);
+    }
+
     /// `out = K t`.
     pub fn apply(&self, t: &[f64], out: &mut [f64]) {
         multiply(&self.starts, &self.columns, &self.values, t, out);

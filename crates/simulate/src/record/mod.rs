@@ -3,7 +3,8 @@
 mod frames;
 
 use crate::clip::check_clip;
-use crate::drape::{DrapeSettings, drape, ramp};
+use crate::drape::{DrapeSettings, drape, drape_outfit, ramp};
+use crate::outfit::Outfit;
 use crate::settings::Settings;
 use crate::state::State;
 use crate::world::World;
@@ -120,6 +121,11 @@ impl<'a> Recorder<'a> {
         Self { body, garment, settings: RecordSettings::default(), branch_at: vec![], on_frame: None }
     }
 
+    /// Of garments worn together, recorded as one: [`Outfit::split`] makes a take of each.
+    pub fn outfit(body: &'a Body, outfit: &'a Outfit) -> Self {
+        Self::new(body, outfit.joined())
+    }
+
     /// With these settings.
     pub fn settings(mut self, settings: RecordSettings) -> Self {
         self.settings = settings;
@@ -141,6 +147,11 @@ impl<'a> Recorder<'a> {
     /// Puts the garment on, in the body's rest pose; many clips may share the result.
     pub fn drape(&self, fabric: &Fabric) -> Result<World> {
         drape(self.body, self.garment, fabric, &self.settings.solver, &self.settings.drape)
+    }
+
+    /// Puts the garments of an outfit on.
+    pub fn drape_outfit(&self, outfit: &Outfit) -> Result<World> {
+        drape_outfit(self.body, outfit, &self.settings.solver, &self.settings.drape)
     }
 
     /// Checks the clip, drapes the garment, brings it to the first frame and records from there.

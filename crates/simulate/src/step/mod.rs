@@ -37,6 +37,8 @@ pub struct Workspace {
     x: Vec<DVec3>,
     x_try: Vec<DVec3>,
     guess: Vec<DVec3>,
+    /// How far someone else thinks that each vertex goes in all of the step, m; empty where nobody does.
+    pub(crate) foreseen: Vec<DVec3>,
     pub(crate) gradient: Vec<DVec3>,
     move_: Vec<DVec3>,
     base: Vec<DVec3>,
@@ -67,6 +69,7 @@ impl Workspace {
             x: zero(),
             x_try: zero(),
             guess: zero(),
+            foreseen: Vec::new(),
             gradient: zero(),
             move_: zero(),
             base: zero(),
@@ -171,8 +174,12 @@ fn attempt(
 /// The guess is free flight with the pins where they will be. (Going on with the last change of speed as well was tried:
 /// Newton then needs more iterations.)
 fn guess(scene: &Scene, obstacles: &Obstacles<'_>, h: f64, state: &State, ws: &mut Workspace) {
+    let share = obstacles.shares.1 - obstacles.shares.0;
     for i in 0..scene.len() {
-        ws.x[i] = state.x[i] + state.v[i] * h;
+        ws.x[i] = match ws.foreseen.get(i) {
+            Some(way) => state.x[i] + *way * share,
+            None => state.x[i] + state.v[i] * h,
+        };
     }
     for &(v, p) in obstacles.pins {
         ws.x[v as usize] = p;

@@ -38,8 +38,7 @@ pub(super) fn start_dissipation(
         *s = el.strain(&state.x);
     }
     ws.damping.fill(DMat3::ZERO);
-    let half_density_drag = 0.5 * settings.air_density * scene.fabric.drag;
-    if half_density_drag > 0.0 {
+    if settings.air_density > 0.0 {
         // Velocities and places as they will be at the end of the step: taken from its start, the lag alone would
         // damp a swing by a few per cent.
         let ahead = if state.step_before_secs > 0.0 { h / state.step_before_secs } else { 0.0 };
@@ -48,6 +47,7 @@ pub(super) fn start_dissipation(
             ws.x_try[i] = state.x[i] + state.v[i] * h;
         }
         for t in &scene.triangles {
+            let half_density_drag = 0.5 * settings.air_density * scene.fabric_of(t[0]).drag;
             air::add_damping(*t, &ws.x_try, &ws.move_, half_density_drag, &mut ws.damping);
         }
     }

@@ -88,6 +88,12 @@ impl Cloth {
         self.started = true;
     }
 
+    /// Takes from its velocity against the wearer's.
+    pub fn calm(&mut self, wearer: Vec3, keeps: f32) {
+        let wearer = Vec3A::from(wearer);
+        self.v.iter_mut().for_each(|v| *v = wearer + (*v - wearer) * keeps);
+    }
+
     /// One step to the present bones, of which one is the hips', in parts of at most `longest` seconds. `positions` holds
     /// the other layers', and takes this one's.
     pub fn step(

@@ -13,7 +13,7 @@ mod tubes;
 
 pub use balance::balance;
 
-use crate::{Error, Result, Tier, TierReport, clock, pose};
+use crate::{Error, Handed, Result, Tier, TierReport, clock, pose};
 use discs::Discs;
 use floating::Cloth;
 use glam::{Affine3A, Vec3, Vec3A};
@@ -222,6 +222,37 @@ impl Tier for Layered {
             }
         }
         Ok(TierReport::default())
+    }
+
+    /// Floating cloth begins as it was shown and calms down over the poses.
+    fn start(&mut self, from: &Handed<'_>) -> Result<()> {
+        self.reset();
+        let hips = usize::from(self.layers.hips.0);
+        let (back, wearer) = from.poses.way_back(hips);
+        for (k, (bones, dt_secs)) in from.poses.iter().enumerate() {
+            clock::check(dt_secs)?;
+            pose::check_finite(bones, bones.len().max(self.joints))?;
+            let dt = dt_secs as f32;
+            self.per_second = if k > 0 { 1.0 / dt } else { 0.0 };
+            self.hips = Some(bones[hips]);
+            std::mem::swap(&mut self.before, &mut self.posed);
+            self.rigid(bones);
+            self.kinematic(bones, dt);
+            let (Some(floating), Some(cloth)) = (&self.layers.floating, &mut self.cloth) else { continue };
+            if k == 0 {
+                for &v in &floating.free {
+                    self.posed[v as usize] = back.transform_point3(from.positions[v as usize]);
+                }
+                cloth.start(floating, &self.posed);
+            }
+            cloth.calm(wearer, super::CALMS);
+            cloth.step(floating, bones, hips, dt, self.settings.step_secs, &mut self.posed);
+            if !cloth.is_finite() {
+                self.reset();
+                return Err(Error::NotFinite { what: "floating cloth".into() });
+            }
+        }
+        Ok(())
     }
 
     fn positions(&self, out: &mut [Vec3]) {

@@ -183,7 +183,9 @@ impl ClothContact {
             let area = c.v.iter().map(|&v| scene.area[v as usize]).fold(f64::INFINITY, f64::min);
             let usual = stiffness * area * pinched(if crossed { 0.0 } else { d / reach });
             let k = usual * f64::from(c.harder);
-            let friction = scene.fabric.friction;
+            // The features of a pair are the first and the last of its vertices.
+            let [one, other] = [c.v[0], c.v[3]].map(|v| scene.fabric_of(v).friction);
+            let friction = 0.5 * (one + other);
             let mut contact = Contact {
                 v: c.v,
                 w,

@@ -1,0 +1,288 @@
+//! All tiers on several garments and clips that no model has seen, as one page.
+
+use super::{Args, Row, bodies, play, shot_of, strip};
+use crate::driver;
+use crate::evaluate::draped_attachment;
+use crate::output;
+use crate::picture::Studio;
+use crate::progress;
+use crate::resolve::{self, BadRequest};
+use crate::tiers::{self, TierName};
+use anyhow::{Context, Result};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use toile_assets::{Body, Lineage, Model, Take};
+use toile_show::View;
+
+/// One garment of a study: `skirt=skirt.toile=takes/skirt`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    garment: String,
+    model: PathBuf,
+    takes: PathBuf,
+}
+
+impl FromStr for Case {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts: Vec<&str> = text.split('=').map(str::trim).collect();
+        match parts.as_slice() {
+            [garment, model, takes] if parts.iter().all(|p| !p.is_empty()) => {
+                Ok(Self { garment: garment.to_string(), model: model.into(), takes: takes.into() })
+            }
+            _ => Err("wants GARMENT=MODEL=FOLDER, as skirt=skirt.toile=takes/skirt".into()),
+        }
+    }
+}
+
+/// One tier on all clips of a garment.
+#[derive(Clone, Debug, Default)]
+struct Score {
+    mean_cm: f64,
+    p95_cm: f64,
+    worst_clip_cm: f64,
+    liveliness: f64,
+    inside_percent: f64,
+    deepest_mm: f64,
+    us: f64,
+    bytes: usize,
+}
+
+/// What is said of one garment.
+struct Studied {
+    name: String,
+    vertices: usize,
+    clips: Vec<String>,
+    tiers: Vec<(TierName, Score)>,
+    training: String,
+    picture: Option<PathBuf>,
+}
+
+/// Refuses what cannot be written or read before any work is done.
+pub fn check(args: &Args, page: &Path) -> Result<()> {
+    if args.case.is_empty() {
+        let what = "--page needs garments to compare: --case GARMENT=MODEL=FOLDER, once for each";
+        return Err(BadRequest(what.into()).into());
+    }
+    let inputs: Vec<String> = args.case.iter().map(|c| c.model.to_string_lossy().into_owned()).collect();
+    args.overwrite.check(page, output::named(inputs.iter().map(String::as_str), &None::<PathBuf>))
+}
+
+/// Compares all cases and writes the page, its pictures beside it.
+pub fn run(args: &Args, page: &Path) -> Result<()> {
+    check(args, page)?;
+    let body = resolve::body(&args.body, None)?;
+    let mut studied = Vec::new();
+    for case in &args.case {
+        studied.push(study(args, case, &body, page).with_context(|| format!("comparing {}", case.garment))?);
+    }
+    let text = write_page(&studied);
+    std::fs::write(page, text).with_context(|| format!("writing {}", page.display()))?;
+    println!("{}", page.display());
+    Ok(())
+}
+
+fn takes_of(case: &Case, model: &Model) -> Result<Vec<Take>> {
+    let entries =
+        std::fs::read_dir(&case.takes).with_context(|| format!("reading {}", case.takes.display()))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
+    paths.retain(|p| p.extension().is_some_and(|e| e == "take"));
+    paths.sort();
+    let mut takes = Vec::new();
+    let seen = Lineage::from_notes(&model.notes).map(|l| l.clips).unwrap_or_default();
+    for path in paths {
+        let take = crate::resume::read_take(&path)?;
+        let print = take.provenance.as_ref().map(|p| p.clip);
+        if let Some((name, _)) = seen.iter().find(|(_, known)| Some(*known) == print) {
+            let what = format!(
+                "{}: the model was learned from this very clip ({name}); compare on unseen ones",
+                path.display()
+            );
+            return Err(BadRequest(what).into());
+        }
+        takes.push(take);
+    }
+    if takes.is_empty() {
+        return Err(BadRequest(format!("{}: no takes to compare with", case.takes.display())).into());
+    }
+    Ok(takes)
+}
+
+fn study(args: &Args, case: &Case, body: &Body, page: &Path) -> Result<Studied> {
+    let garment = resolve::worn(&case.garment, body, args.rest.into())?;
+    let model = tiers::model_for(&case.model, body, Some(&garment))?;
+    let takes = takes_of(case, &model)?;
+    let bar = progress::bar(takes.len() as u64, &case.garment);
+    let mut all: Vec<(TierName, Vec<Score>)> = Vec::new();
+    let mut picture = None;
+    for (k, take) in takes.iter().enumerate() {
+        let attachment = draped_attachment(body, &garment, take)?;
+        let shot = shot_of(take, body)?;
+        let bodies = bodies(body, &shot.bones);
+        let rows = play(body, &garment, Some(&model), take, &attachment, &shot, &bodies)?;
+        for row in &rows {
+            let at = all.iter().position(|(tier, _)| *tier == row.tier).unwrap_or_else(|| {
+                all.push((row.tier, Vec::new()));
+                all.len() - 1
+            });
+            all[at].1.push(score(row));
+        }
+        if k == 0
+            && let Some(renderer) = driver::renderer_if_any()?
+        {
+            let studio = Studio::new(renderer, body, View::ThreeQuarter, (300, 400), 0.0);
+            let path = picture_of(page, &garment.name);
+            strip(args, studio, body, &garment, &shot, &rows)?.write_png(&path)?;
+            picture = Some(path);
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let tiers = all.into_iter().map(|(tier, scores)| (tier, mean(&scores))).collect();
+    let lineage = Lineage::from_notes(&model.notes);
+    let training = lineage.map_or("unknown".into(), |l| {
+        let names: Vec<&str> = l.clips.iter().map(|(name, _)| name.as_str()).collect();
+        format!("{} simulated clips: {}", names.len(), names.join(", "))
+    });
+    let clips = takes.iter().map(|t| t.clip.clone()).collect();
+    Ok(Studied { name: garment.name.clone(), vertices: model.vertices, clips, tiers, training, picture })
+}
+
+/// `compare-skirt.png` beside `compare.md`, or in a folder `pictures` there.
+fn picture_of(page: &Path, garment: &str) -> PathBuf {
+    let folder = page.parent().unwrap_or(Path::new("."));
+    let pictures = folder.join("pictures");
+    let folder = if pictures.is_dir() { pictures } else { folder.to_path_buf() };
+    let stem = page.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    folder.join(format!("{stem}-{garment}.png"))
+}
+
+fn score(row: &Row) -> Score {
+    Score {
+        mean_cm: row.mean_cm,
+        p95_cm: row.p95_cm,
+        worst_clip_cm: row.mean_cm,
+        liveliness: row.liveliness,
+        inside_percent: row.penetration.percent(),
+        deepest_mm: f64::from(row.penetration.deepest_mm()),
+        us: row.played.us_per_frame,
+        bytes: row.bytes + row.state_bytes,
+    }
+}
+
+/// Means over clips; the worst of what is a worst.
+fn mean(scores: &[Score]) -> Score {
+    let n = scores.len().max(1) as f64;
+    let sum = |of: fn(&Score) -> f64| scores.iter().map(of).sum::<f64>() / n;
+    let most = |of: fn(&Score) -> f64| scores.iter().map(of).fold(0.0, f64::max);
+    Score {
+        mean_cm: sum(|s| s.mean_cm),
+        p95_cm: sum(|s| s.p95_cm),
+        worst_clip_cm: most(|s| s.mean_cm),
+        liveliness: sum(|s| s.liveliness),
+        inside_percent: sum(|s| s.inside_percent),
+        deepest_mm: most(|s| s.deepest_mm),
+        us: sum(|s| s.us),
+        bytes: scores.first().map_or(0, |s| s.bytes),
+    }
+}
+
+fn write_page(studied: &[Studied]) -> String {
+    let mut page = String::from(
+        "# Which tier for what\n\nMade by `toile compare --page`. Every tier plays the same clips, which no model has seen; the full simulation is \
+         the truth that the others are measured against. Errors are distances of vertices, means over clips; *worst clip* is the largest \
+         mean of one clip. Liveliness is the motion left when the pose is taken away (1 is right, 0 is none). *Inside* is the share of \
+         vertices more than 1 mm under the skin. Costs are medians of one garment alone on one core, bones to vertices; in a \
+         crowd a learned garment costs less.\n\n",
+    );
+    verdict(&mut page, studied);
+    for garment in studied {
+        let _ = writeln!(page, "\n## {} ({} vertices)\n", garment.name, garment.vertices);
+        let _ = writeln!(page, "Clips: {}. Learned from {}.\n", garment.clips.join(", "), garment.training);
+        page.push_str("| tier | mean cm | p95 cm | worst clip cm | liveliness | inside % | deepest mm | µs a frame | kB | training |\n");
+        page.push_str("|---|---|---|---|---|---|---|---|---|---|\n");
+        for (tier, s) in &garment.tiers {
+            let lively = if s.liveliness.is_nan() { "–".into() } else { format!("{:.2}", s.liveliness) };
+            let training = if *tier == TierName::Stable { "takes" } else { "none" };
+            let _ = writeln!(
+                page,
+                "| {} | {:.2} | {:.2} | {:.2} | {lively} | {:.2} | {:.1} | {:.0} | {:.0} | {training} |",
+                tier.as_str(),
+                s.mean_cm,
+                s.p95_cm,
+                s.worst_clip_cm,
+                s.inside_percent,
+                s.deepest_mm,
+                s.us,
+                s.bytes as f64 / 1e3
+            );
+        }
+        if let Some(picture) = &garment.picture {
+            let name = picture.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let folder =
+                if picture.parent().is_some_and(|p| p.ends_with("pictures")) { "pictures/" } else { "" };
+            let _ = writeln!(page, "\n![{} in every tier]({folder}{name})", garment.name);
+        }
+    }
+    page
+}
+
+/// What the numbers say, in a table: nearest, liveliest and cheapest of what can be run.
+fn verdict(page: &mut String, studied: &[Studied]) {
+    page.push_str("| garment | nearest without training | nearest of all but full | worst clip least bad | cheapest | least inside |\n");
+    page.push_str("|---|---|---|---|---|---|\n");
+    for garment in studied {
+        let least = |of: fn(&Score) -> f64, among: &dyn Fn(TierName) -> bool| {
+            let tiers = garment.tiers.iter().filter(|(t, _)| *t != TierName::Full && among(*t));
+            let best = tiers.min_by(|a, b| of(&a.1).total_cmp(&of(&b.1)));
+            best.map_or("–".to_string(), |(tier, s)| format!("{} ({:.2})", tier.as_str(), of(s)))
+        };
+        let any = |_: TierName| true;
+        let _ = writeln!(
+            page,
+            "| {} | {} cm | {} cm | {} cm | {} µs | {} % |",
+            garment.name,
+            least(|s| s.mean_cm, &|t| t != TierName::Stable),
+            least(|s| s.mean_cm, &any),
+            least(|s| s.worst_clip_cm, &any),
+            least(|s| s.us, &any),
+            least(|s| s.inside_percent, &any)
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_are_read_and_the_page_names_the_best() {
+        let case: Case = "skirt:400=a/skirt.toile=takes/skirt".parse().unwrap();
+        assert_eq!((case.garment.as_str(), case.takes.as_path()), ("skirt:400", Path::new("takes/skirt")));
+        assert!("skirt=x".parse::<Case>().is_err() && "a==b".parse::<Case>().is_err());
+        let score = |mean_cm, us| Score { mean_cm, worst_clip_cm: 2.0 * mean_cm, us, ..Score::default() };
+        let studied = Studied {
+            name: "skirt".into(),
+            vertices: 400,
+            clips: vec!["walk".into()],
+            tiers: vec![
+                (TierName::Skin, score(3.0, 5.0)),
+                (TierName::Layered, score(2.0, 50.0)),
+                (TierName::Stable, score(1.0, 9.0)),
+                (TierName::Full, score(0.0, 9000.0)),
+            ],
+            training: "2 simulated clips: a, b".into(),
+            picture: None,
+        };
+        let page = write_page(&[studied]);
+        assert!(
+            page.contains(
+                "| skirt | layered (2.00) cm | stable (1.00) cm | stable (2.00) cm | skin (5.00) µs |"
+            ),
+            "{page}"
+        );
+        assert!(page.contains("| full | 0.00 |"));
+    }
+}

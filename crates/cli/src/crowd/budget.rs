@@ -1,0 +1,496 @@
+//! A mixed crowd within a budget: who is near gets the better tier, and a film shows who has which.
+
+use super::picture::{Person, people};
+use super::{Args, Clip, Times};
+use crate::driver;
+use crate::output;
+use crate::progress;
+use crate::resolve::{self, BadRequest, ending};
+use crate::schedule::Rungs;
+use crate::tiers::{self, timed};
+use anyhow::{Context, Result};
+use glam::Vec3;
+use std::path::Path;
+use std::sync::Arc;
+use toile_assets::{Body, Model, Role};
+use toile_run::{
+    CrowdSettings, Full, HandOverSettings, Layered, LayeredSettings, MakeTier, Rung, Scheduler,
+    SchedulerSettings, Tier, Troupe, Way, Wish, priority,
+};
+use toile_show::{
+    Camera, Film, FilmFormat, Flock, Label, Material, Member, MeshHandle, Scene, decimate, smooth_normals,
+    srgb,
+};
+
+/// Garments of a crowd that rungs are measured with.
+const SAMPLE: usize = 128;
+/// Frames that are not counted: everyone finds their rung.
+const SETTLING: usize = 60;
+/// Size of a pixel seen from a metre, m: 28° over 1,080 rows.
+const PIXEL_M: f32 = 4.6e-4;
+/// Metres that the viewer goes in a second.
+const STROLL_M_PER_S: f32 = 2.0;
+
+/// Tiers as the scheduler knows them, and their colours in the film.
+const TIERS: [(&str, [u8; 3]); 5] = [
+    ("skin", [0x8a, 0x8f, 0x98]),
+    ("stable, few dims", [0x3f, 0x8f, 0xc4]),
+    ("stable", [0x2f, 0x5f, 0xb0]),
+    ("layered", [0xd8, 0x9a, 0x2e]),
+    ("full", [0xc8, 0x3c, 0x32]),
+];
+const LAYERED: u32 = 3;
+const FULL: u32 = 4;
+
+/// What one kind of garment is drawn and moved with.
+struct Kind {
+    model: Arc<Model>,
+    makers: Vec<(u32, MakeTier)>,
+    mesh: MeshHandle,
+}
+
+/// Refuses a place that cannot be written before any work is done.
+pub fn check(args: &Args) -> Result<()> {
+    let Some(path) = &args.film else { return Ok(()) };
+    if FilmFormat::of(&ending(&path.to_string_lossy())).is_none() {
+        return Err(BadRequest(format!(
+            "{}: films are written as .gif, .apng, .mp4 or .webm",
+            path.display()
+        ))
+        .into());
+    }
+    let names = args.motion.iter().chain(&args.garment).chain([&args.body]).map(String::as_str);
+    args.overwrite.check(path, output::named(names, &args.model))
+}
+
+/// Runs the crowd within the budget, measures it, and films it where that is asked for.
+pub fn run(
+    args: &Args,
+    budget_us: f64,
+    models: &[Arc<Model>],
+    body: &Body,
+    clips: &[Clip],
+    rate: f64,
+) -> Result<()> {
+    let kinds = kinds(args, models, body)?;
+    let rungs =
+        kinds.iter().map(|kind| measure_rungs(args, kind, body, clips, rate)).collect::<Result<Vec<_>>>()?;
+    let least: f32 = (0..args.count).map(|i| rungs[i % rungs.len()][0].cost_us).sum();
+    if least > budget_us as f32 {
+        return Err(BadRequest(format!(
+            "--budget-us {budget_us:.0}: {} garments cost {least:.0} µs with everyone merely skinned on {} thread{}; allow more, \
+             ask for at most {} garments, or give more --threads",
+            args.count,
+            args.threads,
+            if args.threads == 1 { "" } else { "s" },
+            (args.count as f64 * budget_us / f64::from(least)) as usize
+        ))
+        .into());
+    }
+    let people = people(args.count, 16.0 / 9.0, clips);
+    let mut show = Show::new(args, budget_us as f32, &kinds, rungs, body, &people, rate)?;
+    let frames = (args.seconds * rate).ceil() as usize + SETTLING;
+    let bar = progress::bar(frames as u64, "measuring");
+    for f in 0..frames {
+        show.frame(f)?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    show.report(args);
+    if let Some(path) = &args.film {
+        film(path, args, &mut show, body, frames)?;
+        println!("{}", path.display());
+    }
+    Ok(())
+}
+
+/// Models with the tiers that their garments have besides.
+fn kinds(args: &Args, models: &[Arc<Model>], body: &Body) -> Result<Vec<Kind>> {
+    if !args.garment.is_empty() && args.garment.len() != models.len() {
+        let (garments, models) = (args.garment.len(), models.len());
+        let what = format!(
+            "{garments} garments for {models} models; name the garment of each model, in order, or none"
+        );
+        return Err(BadRequest(what).into());
+    }
+    let mut kinds = Vec::new();
+    for (k, model) in models.iter().enumerate() {
+        let mut makers: Vec<(u32, MakeTier)> = Vec::new();
+        if let Some(name) = args.garment.get(k) {
+            let garment = resolve::worn(name, body, crate::convert::Rest::Auto.into())?;
+            tiers::model_for(&args.model[k], body, Some(&garment))?;
+            let fabric = resolve::fabric(&garment.fabric)?;
+            let rungs = Rungs::new(body, &garment, &fabric, Some(model))?;
+            let layers = tiers::layers(body, &garment, rungs.rest(), &fabric)?;
+            makers.push((
+                LAYERED,
+                Arc::new(move || {
+                    Ok(Box::new(Layered::new(layers.clone(), LayeredSettings::default()))
+                        as Box<dyn Tier + Send>)
+                }),
+            ));
+            let world = rungs.world();
+            makers.push((
+                FULL,
+                Arc::new(move || Ok(Box::new(Full::new(world.clone())) as Box<dyn Tier + Send>)),
+            ));
+        }
+        kinds.push(Kind { model: model.clone(), makers, mesh: MeshHandle::new(&model.triangles) });
+    }
+    Ok(kinds)
+}
+
+/// What each way of having a garment costs, µs, by the clock of this run.
+fn measure_rungs(args: &Args, kind: &Kind, body: &Body, clips: &[Clip], rate: f64) -> Result<Vec<Rung>> {
+    let dims = kind.model.cloth_dims;
+    let few = (dims / 4).max(1);
+    let mut rungs = Vec::new();
+    for (tier, dims, quality) in [(0, 0, 0.25), (1, few, 0.6), (2, dims, 0.8)] {
+        let mut troupe = troupe(args, &[kind], SAMPLE, body)?;
+        let mut us = Vec::new();
+        for f in 0..24 {
+            let begun = timed(|| ());
+            let mut done = Ok(());
+            us.push(begun + timed(|| done = pose_and_step(&mut troupe, clips, f, rate)));
+            done?;
+            if f == 0 {
+                (0..SAMPLE).try_for_each(|m| troupe.set_way(m, Way::Crowd { dims }))?;
+            }
+        }
+        let late = sorted(us.split_off(12));
+        let cost_us = (late[late.len() / 2] / SAMPLE as f64) as f32;
+        rungs.push(Rung { tier, dims: dims as u32, cost_us, start_us: 0.0, quality, learned: tier > 0 });
+    }
+    let bones = &clips[0].bones;
+    for (tier, make) in &kind.makers {
+        let mut solo = make()?;
+        let mut us = Vec::new();
+        for f in 0..20.min(bones.len()) {
+            let mut done = Ok(());
+            us.push(timed(|| done = solo.step(&bones[f], 1.0 / rate).map(|_| ())));
+            if done.is_err() {
+                break;
+            }
+        }
+        let late = sorted(us.split_off(us.len().min(4)));
+        // Some steps are dearer than others: planned is with what nine in ten cost. Threads share what there is of them.
+        let Some(dear) = late.get(late.len() * 9 / 10) else { continue };
+        let cost_us = (*dear as f32) / args.threads.max(1) as f32 + rungs[2].cost_us;
+        let quality = if *tier == FULL { 1.0 } else { 0.65 };
+        rungs.push(Rung { tier: *tier, dims: 0, cost_us, start_us: 2.0 * cost_us, quality, learned: false });
+    }
+    rungs.sort_by(|a, b| a.cost_us.total_cmp(&b.cost_us));
+    // With none of its dims a garment is the cheapest there is, whatever the clock says.
+    if let Some(skin) = rungs.iter().position(|r| r.tier == 0) {
+        let least = rungs[0].cost_us;
+        let mut skin = rungs.remove(skin);
+        skin.cost_us = least;
+        rungs.insert(0, skin);
+    }
+    Ok(rungs)
+}
+
+fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+fn troupe(args: &Args, kinds: &[&Kind], count: usize, body: &Body) -> Result<Troupe> {
+    let hips = body.humanoid().joint(Role::Hips).unwrap_or(0);
+    let settings = HandOverSettings { hips, ..HandOverSettings::default() };
+    let crowd = CrowdSettings::default().with(|s| {
+        s.threads = args.threads;
+        s.normals = args.film.is_some();
+    });
+    let mut troupe = Troupe::new(crowd, settings);
+    for kind in kinds {
+        troupe.add_kind(kind.model.clone(), count.div_ceil(kinds.len()), Vec::new())?;
+    }
+    for i in 0..count {
+        troupe.add(i % kinds.len())?;
+    }
+    Ok(troupe)
+}
+
+fn pose_and_step(troupe: &mut Troupe, clips: &[Clip], frame: usize, rate: f64) -> Result<()> {
+    for m in 0..troupe.len() {
+        let clip = &clips[m % clips.len()];
+        troupe.set_pose(m, &toile_run::Actor::IDENTITY, &clip.bones[(frame + 7 * m) % clip.bones.len()])?;
+    }
+    troupe.step(1.0 / rate)?;
+    Ok(())
+}
+
+/// A crowd that a viewer walks through.
+struct Show<'a> {
+    kinds: &'a [Kind],
+    people: &'a [Person<'a>],
+    troupe: Troupe,
+    scheduler: Scheduler,
+    wishes: Vec<Wish>,
+    rate: f64,
+    budget_us: f32,
+    /// µs of all frames after the first ones, and of planning alone.
+    frame: Times,
+    planning: Times,
+    /// Garments by tier, summed over frames, and hand-overs.
+    by_tier: [usize; TIERS.len()],
+    changes: usize,
+    failures: usize,
+    measured: usize,
+}
+
+impl<'a> Show<'a> {
+    fn new(
+        args: &Args,
+        budget_us: f32,
+        kinds: &'a [Kind],
+        rungs: Vec<Vec<Rung>>,
+        body: &Body,
+        people: &'a [Person<'a>],
+        rate: f64,
+    ) -> Result<Self> {
+        let hips = body.humanoid().joint(Role::Hips).unwrap_or(0);
+        let settings = HandOverSettings { hips, ..HandOverSettings::default() };
+        let crowd = CrowdSettings::default().with(|s| {
+            s.threads = args.threads;
+            s.normals = args.film.is_some();
+        });
+        let mut troupe = Troupe::new(crowd, settings);
+        let count = people.len();
+        for kind in kinds {
+            let tiers = kind.makers.iter().map(|(_, make)| make.clone()).collect();
+            troupe.add_kind(kind.model.clone(), count.div_ceil(kinds.len()), tiers)?;
+        }
+        (0..count).try_for_each(|i| troupe.add(i % kinds.len()).map(|_| ()))?;
+        let scheduler =
+            Scheduler::new(SchedulerSettings { budget_us, ..SchedulerSettings::default() }, rungs)?;
+        Ok(Self {
+            kinds,
+            people,
+            troupe,
+            scheduler,
+            wishes: Vec::with_capacity(count),
+            rate,
+            budget_us,
+            frame: Times::default(),
+            planning: Times::default(),
+            by_tier: [0; TIERS.len()],
+            changes: 0,
+            failures: 0,
+            measured: 0,
+        })
+    }
+
+    /// Where the viewer is in a frame: on the way into the crowd.
+    fn eye(&self, frame: usize) -> Vec3 {
+        let secs = frame as f32 / self.rate as f32;
+        Vec3::new(0.6 * (0.5 * secs).sin(), 4.6 - 0.2 * secs.min(8.0), -STROLL_M_PER_S * secs)
+    }
+
+    /// One frame: wishes, plan, poses, step; everything but the poses' own making is timed.
+    fn frame(&mut self, frame: usize) -> Result<()> {
+        let eye = self.eye(frame);
+        let mut done = Ok(());
+        let mut changed = 0;
+        let planning = timed(|| {
+            self.wishes.clear();
+            for (i, person) in self.people.iter().enumerate() {
+                let distance = person.place.distance(eye);
+                let trust = self.troupe.gate(i).unwrap_or(1.0);
+                // Who is behind the viewer matters little.
+                let seen = if person.place.z < eye.z { 1.0 } else { 0.1 };
+                let priority = priority(distance, 1.0, PIXEL_M, seen);
+                self.wishes.push(Wish { kind: i % self.kinds.len(), priority, trust, inside_mm: 0.0 });
+            }
+            changed = self.scheduler.plan(&self.wishes, 1.0 / self.rate as f32).changed;
+            done = self.apply();
+        });
+        done?;
+        let mut done = Ok(());
+        let stepping = timed(|| done = self.step(frame));
+        done?;
+        let us = planning + stepping;
+        self.scheduler.measured(us as f32);
+        for (member, _) in self.troupe.failures().to_vec() {
+            self.failures += 1;
+            let kind = member % self.kinds.len();
+            let stays = self.scheduler.rungs(kind).iter().position(|r| r.tier == 2).unwrap_or(0);
+            self.scheduler.refused(member, stays);
+        }
+        if frame >= SETTLING {
+            self.frame.0.push(us / 1e3);
+            self.planning.0.push(planning / 1e3);
+            self.changes += changed;
+            self.measured += 1;
+            (0..self.people.len()).for_each(|i| self.by_tier[self.tier(i)] += 1);
+        }
+        Ok(())
+    }
+
+    /// Lets everyone have what was planned.
+    fn apply(&mut self) -> Result<()> {
+        for i in 0..self.people.len() {
+            let kind = i % self.kinds.len();
+            let rung = self.scheduler.rungs(kind)[self.scheduler.rung(i)];
+            let way = match self.kinds[kind].makers.iter().position(|(tier, _)| *tier == rung.tier) {
+                Some(solo) => Way::Solo(solo),
+                None => Way::Crowd { dims: rung.dims as usize },
+            };
+            self.troupe.set_way(i, way)?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, frame: usize) -> Result<()> {
+        for (i, person) in self.people.iter().enumerate() {
+            let f = (person.frame + frame) % person.clip.bones.len();
+            if f == 0 {
+                self.troupe.teleport(i)?;
+            }
+            self.troupe.set_pose(i, &person.actor(), &person.clip.bones[f])?;
+        }
+        self.troupe.step(1.0 / self.rate)?;
+        Ok(())
+    }
+
+    /// Which of the tiers a garment has at present.
+    fn tier(&self, member: usize) -> usize {
+        let kind = member % self.kinds.len();
+        let rung = self.scheduler.rungs(kind)[self.scheduler.rung(member)];
+        rung.tier as usize
+    }
+
+    fn report(&mut self, args: &Args) {
+        self.frame.0.sort_by(f64::total_cmp);
+        self.planning.0.sort_by(f64::total_cmp);
+        let [median, p95, p99] = [0.5, 0.95, 0.99].map(|s| self.frame.at(s));
+        let budget_ms = f64::from(self.budget_us) / 1e3;
+        let over = self.frame.0.iter().filter(|ms| **ms > 1.1 * budget_ms).count() as f64
+            / self.measured.max(1) as f64;
+        let each = |n: usize| n as f64 / self.measured.max(1) as f64;
+        if args.json {
+            let tiers: serde_json::Map<String, serde_json::Value> = TIERS
+                .iter()
+                .zip(self.by_tier)
+                .map(|((name, _), n)| (name.to_string(), each(n).into()))
+                .collect();
+            let value = serde_json::json!({
+                "count": self.people.len(), "threads": args.threads, "budget_ms": budget_ms,
+                "median_ms": median, "p95_ms": p95, "p99_ms": p99, "over_by_a_tenth": over,
+                "planning_ms": self.planning.at(0.5), "tiers": tiers,
+                "hand_overs_per_s": each(self.changes) * self.rate, "failures": self.failures,
+            });
+            println!("{value}");
+            return;
+        }
+        println!(
+            "{} garments of {} kinds within {budget_ms:.1} ms on {} threads: {median:.2} ms median, {p95:.2} p95, {p99:.2} p99 ({:.0} % of the \
+             budget), {:.1} % of frames over it by more than a tenth",
+            self.people.len(),
+            self.kinds.len(),
+            args.threads,
+            100.0 * p99 / budget_ms,
+            100.0 * over
+        );
+        for ((name, _), n) in TIERS.iter().zip(self.by_tier) {
+            println!("  {name:18} {:7.1} garments", each(n));
+        }
+        for (k, kind) in self.kinds.iter().enumerate() {
+            let costs: Vec<String> = self
+                .scheduler
+                .rungs(k)
+                .iter()
+                .map(|r| format!("{} {:.1}", TIERS[r.tier as usize].0, r.cost_us))
+                .collect();
+            println!(
+                "  {} of {} vertices, µs a frame: {}",
+                kind.model.name,
+                kind.model.vertices,
+                costs.join(", ")
+            );
+        }
+        println!(
+            "  {:.1} hand-overs a second, {} refused; planning {:.2} ms",
+            each(self.changes) * self.rate,
+            self.failures,
+            self.planning.at(0.5)
+        );
+    }
+}
+
+/// Plays the crowd once more and draws it, each garment in the colour of its tier.
+fn film(path: &Path, args: &Args, show: &mut Show<'_>, body: &Body, frames: usize) -> Result<()> {
+    let Some(format) = FilmFormat::of(&ending(&path.to_string_lossy())) else { return Ok(()) };
+    let mut renderer = driver::renderer()?;
+    // A third of the frames at most thirty a second is what a film needs.
+    let every = (show.rate / 20.0).round().max(1.0) as usize;
+    let count = frames.div_ceil(every);
+    let normals = smooth_normals(&body.mesh.positions, &body.mesh.triangles);
+    let (kept, triangles) = decimate(&body.mesh.positions, &body.mesh.triangles, 0.04);
+    let far = MeshHandle::new(&triangles);
+    let bar = progress::bar(count as u64, "filming");
+    let mut film: Option<Film> = None;
+    for f in 0..frames {
+        show.frame(f)?;
+        if f % every != 0 {
+            continue;
+        }
+        let skins: Vec<(Vec<Vec3>, Vec<Vec3>)> =
+            show.people.iter().map(|p| p.skinned_at(body, &normals, &kept, f)).collect();
+        let grey = srgb(0xcf, 0xc6, 0xbd);
+        let bodies = skins.iter().map(|(p, n)| Member { positions: p, normals: n, colour: grey }).collect();
+        let mut scene = Scene::new().with_flock(Flock {
+            mesh: far.clone(),
+            material: Material::body(),
+            members: bodies,
+            leads_m: None,
+        });
+        let cloth_normals: Vec<Vec<Vec3>> = (0..show.people.len())
+            .map(|i| {
+                Ok(smooth_normals(
+                    show.troupe.vertices(i)?,
+                    &show.kinds[i % show.kinds.len()].model.triangles,
+                ))
+            })
+            .collect::<Result<_>>()?;
+        for (k, kind) in show.kinds.iter().enumerate() {
+            let mut members = Vec::new();
+            for i in (k..show.people.len()).step_by(show.kinds.len()) {
+                let [r, g, b] = TIERS[show.tier(i)].1;
+                members.push(Member {
+                    positions: show.troupe.vertices(i)?,
+                    normals: &cloth_normals[i],
+                    colour: srgb(r, g, b),
+                });
+            }
+            let material = Material { depth_slack_m: 0.03, ..Material::cloth(srgb(0x80, 0x80, 0x80)) };
+            scene = scene.with_flock(Flock { mesh: kind.mesh.clone(), material, members, leads_m: None });
+        }
+        let mut counts = [0; TIERS.len()];
+        (0..show.people.len()).for_each(|i| counts[show.tier(i)] += 1);
+        let said: Vec<String> =
+            TIERS.iter().zip(counts).map(|((name, _), n)| format!("{name} {n}")).collect();
+        let label = format!("{}\nbudget {:.1} ms", said.join("   "), show.budget_us / 1e3);
+        let eye = show.eye(f);
+        let camera = Camera {
+            eye,
+            target: eye + Vec3::new(0.0, -2.6, -12.0),
+            fov_y_degrees: 32.0,
+            ..Camera::default()
+        };
+        let (width, height) = args.size;
+        let picture = renderer.draw(&scene.labelled(Label::new(&label)), &camera, width, height)?;
+        if film.is_none() {
+            let sample = std::slice::from_ref(&picture);
+            film = Some(Film::create(path, format, (show.rate / every as f64) as f32, count, sample)?);
+        }
+        film.as_mut().context("the film was begun")?.push(&picture)?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if let Some(film) = film {
+        film.finish()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! From any tier to any other while the garment is worn: nothing jumps.
+
+#[path = "../examples/tailor/mod.rs"]
+mod tailor;
+
+use glam::{Affine3A, Vec3};
+use std::sync::Arc;
+use toile::assets::layers::{LayerSettings, layers};
+use toile::assets::{AttachmentSettings, Role, attach, builtin};
+use toile::run::{
+    Error, Full, HandOverSettings, Ladder, Layered, LayeredSettings, Layers, Skinned, Stable, Tier, balance,
+};
+use toile::simulate::{DrapeSettings, Recorder, World, ramp};
+
+const TIERS: [&str; 4] = ["skin", "layered", "stable", "full"];
+const FPS: f64 = 30.0;
+/// The frame after which one tier takes over from the other.
+const AT: usize = 24;
+const FRAMES: usize = 75;
+
+/// One skirt in all tiers, and a walk.
+struct Dressed {
+    layers: Arc<Layers>,
+    model: Arc<toile::assets::Model>,
+    world: World,
+    hips: usize,
+    bones: Vec<Vec<Affine3A>>,
+}
+
+impl Dressed {
+    fn new() -> Self {
+        let tailor::Tailored { body, garment, takes: _, model } = tailor::skirt().unwrap();
+        let fabric = builtin::fabric(&garment.fabric).unwrap();
+        let mut world = Recorder::new(&body, &garment).drape(&fabric).unwrap();
+        let rest: Vec<Vec3> = world.state.x.iter().map(|p| p.as_vec3()).collect();
+        let mut made = layers(&body, &garment, &rest, &fabric, &LayerSettings::default()).unwrap();
+        balance(&mut made, &LayeredSettings::default());
+        let walk = builtin::motion("walk:1.1", &body.skeleton).unwrap().resampled(FPS);
+        ramp(&mut world, &body, &walk, &DrapeSettings::default()).unwrap();
+        let bones = (0..FRAMES).map(|f| body.bones(&walk.at(f as f64 / FPS))).collect();
+        let hips = body.humanoid().joint(Role::Hips).unwrap();
+        Self { layers: Arc::new(made), model, world, hips, bones }
+    }
+
+    fn tier(&self, name: &str) -> Box<dyn Tier + Send> {
+        match name {
+            "skin" => Box::new(Skinned::new(self.layers.attachment.clone())),
+            "layered" => Box::new(Layered::new(self.layers.clone(), LayeredSettings::default())),
+            "stable" => Box::new(Stable::new(self.model.clone())),
+            _ => Box::new(Full::new(self.world.clone())),
+        }
+    }
+
+    fn ladder(&self, names: &[&str]) -> Ladder {
+        let mut ladder = Ladder::new(HandOverSettings { hips: self.hips, ..HandOverSettings::default() });
+        for name in names {
+            ladder.add(*name, self.tier(name)).unwrap();
+        }
+        ladder
+    }
+
+    /// Every frame as shown; hands over to the second tier where there is one.
+    fn play(&self, names: &[&str]) -> Vec<Vec<Vec3>> {
+        let mut ladder = self.ladder(names);
+        let mut frames = Vec::new();
+        for (f, bones) in self.bones.iter().enumerate() {
+            ladder.step(bones, 1.0 / FPS).unwrap();
+            let mut shown = vec![Vec3::ZERO; ladder.vertices()];
+            ladder.positions(&mut shown);
+            frames.push(shown);
+            if f + 1 == AT && names.len() > 1 {
+                let before = frames[f].clone();
+                ladder.hand_over(1).unwrap();
+                ladder.positions(&mut frames[f]);
+                assert_eq!(frames[f], before, "a hand-over itself moves nothing");
+            }
+        }
+        frames
+    }
+}
+
+/// Farthest any vertex goes from frame to frame, and farthest from where its speed would have brought it, cm.
+fn moved(frames: &[Vec<Vec3>], f: usize) -> [f32; 2] {
+    let (a, b, c) = (&frames[f - 2], &frames[f - 1], &frames[f]);
+    let mut most = [0.0f32; 2];
+    for v in 0..a.len() {
+        most[0] = most[0].max(100.0 * c[v].distance(b[v]));
+        most[1] = most[1].max(100.0 * (c[v] - 2.0 * b[v] + a[v]).length());
+    }
+    most
+}
+
+#[test]
+fn every_pair_of_tiers_hands_over_without_a_jump() {
+    let dressed = Dressed::new();
+    let own: Vec<Vec<Vec<Vec3>>> = TIERS.iter().map(|t| dressed.play(&[t])).collect();
+    for (a, from) in TIERS.iter().enumerate() {
+        for (b, to) in TIERS.iter().enumerate().filter(|(b, _)| *b != a) {
+            let shown = dressed.play(&[from, to]);
+            let most = |frames: &[Vec<Vec3>]| {
+                (AT..FRAMES)
+                    .map(|f| moved(frames, f))
+                    .fold([0.0f32; 2], |a, b| [a[0].max(b[0]), a[1].max(b[1])])
+            };
+            let (now, one, other) = (most(&shown), most(&own[a]), most(&own[b]));
+            let worst = [0, 1].map(|k| now[k] - one[k].max(other[k]));
+            let said = format!("{from} to {to}: {now:?} cm, alone {one:?} and {other:?}");
+            println!("{said}");
+            assert!(worst.iter().all(|cm| *cm <= 1.0), "{said}");
+            // The frame of the hand-over goes on as the frames before it went.
+            let (first, own) = (moved(&shown, AT)[1], one[1].max(other[1]));
+            assert!(first <= own + 1.0, "{said}: {first} cm off its way in the first frame");
+            // Followers have arrived; simulations go ways of their own.
+            if ["skin", "stable"].contains(to) {
+                let ends = shown[FRAMES - 1].iter().zip(&own[b][FRAMES - 1]);
+                let apart = ends.map(|(p, q)| 100.0 * p.distance(*q)).fold(0.0, f32::max);
+                assert!(apart < 2.0, "{said}: {apart} cm from the tier that took over");
+            }
+        }
+    }
+}
+
+#[test]
+fn hand_overs_that_cannot_be_are_refused_and_those_in_between_go_on() {
+    let body = builtin::body("mannequin:female").unwrap();
+    let attached = |name: &str| {
+        let garment = builtin::garment(name, &body).unwrap();
+        let skinned = attach(&body, &garment.sim, &AttachmentSettings::default()).unwrap();
+        Box::new(Skinned::new(skinned))
+    };
+    let mut ladder = Ladder::new(HandOverSettings::default());
+    let skirt = ladder.add("skirt", attached("skirt:300")).unwrap();
+    let refused = ladder.add("dress", attached("dress:400")).unwrap_err();
+    assert!(matches!(refused, Error::Topology { .. }), "{refused}");
+    let said = refused.to_string();
+    assert!(said.contains("`dress` has") && said.contains("as `skirt`"), "{said}");
+    assert_eq!(ladder.hand_over(3).unwrap_err(), Error::NoTier { tier: 3, tiers: 1 });
+    // A second skirt, 10 cm to the side; back and forth in the middle of a hand-over.
+    let mut other =
+        attach(&body, &builtin::garment("skirt:300", &body).unwrap().sim, &AttachmentSettings::default())
+            .unwrap();
+    other.rest.iter_mut().for_each(|p| p.x += 0.1);
+    let aside = ladder.add("aside", Box::new(Skinned::new(other))).unwrap();
+    let bones = body.bones(&body.skeleton.rest_pose());
+    let mut places = Vec::new();
+    for f in 0..240 {
+        ladder.step(&bones, 1.0 / 60.0).unwrap();
+        let mut shown = vec![Vec3::ZERO; ladder.vertices()];
+        ladder.positions(&mut shown);
+        places.push(shown[0].x);
+        match f {
+            10 => ladder.hand_over(aside).unwrap(),
+            30 => ladder.hand_over(skirt).unwrap(),
+            40 => ladder.hand_over(aside).unwrap(),
+            _ => {}
+        }
+    }
+    let steps: Vec<f32> = places.windows(2).map(|w| w[1] - w[0]).collect();
+    let jerk = steps.windows(2).map(|w| (w[1] - w[0]).abs()).fold(0.0, f32::max);
+    assert!(jerk < 1e-3, "{jerk} m off its way in 1/60 s");
+    assert!(steps.iter().all(|s| s.abs() < 0.01), "no faster than a hand-over may be");
+    assert!((places[239] - places[0] - 0.1).abs() < 1e-4 && ladder.handing_over_secs() == 0.0);
+}
