@@ -6,9 +6,10 @@ mod tailor;
 use glam::{Affine3A, Vec3};
 use std::sync::Arc;
 use toile::assets::layers::{LayerSettings, layers};
-use toile::assets::{AttachmentSettings, Role, attach, builtin};
+use toile::assets::{Attachment, AttachmentSettings, Role, Skin, attach, builtin};
 use toile::run::{
-    Error, Full, HandOverSettings, Ladder, Layered, LayeredSettings, Layers, Skinned, Stable, Tier, balance,
+    Error, FirstGuess, Full, HandOverSettings, Ladder, Layered, LayeredSettings, Layers, Skinned, Stable,
+    Tier, balance,
 };
 use toile::simulate::{DrapeSettings, Recorder, World, ramp};
 
@@ -118,6 +119,48 @@ fn every_pair_of_tiers_hands_over_without_a_jump() {
             }
         }
     }
+}
+
+/// The learned garment as the first guess: the same motion, and what it saves or costs is said (docs/ladder.md).
+#[test]
+fn a_guided_simulation_goes_the_same_way() {
+    let dressed = Dressed::new();
+    for substeps in [240.0, 30.0] {
+        let mut world = dressed.world.clone();
+        world.settings.max_step_secs = 1.0 / substeps;
+        let guide = || Box::new(Stable::new(dressed.model.clone()));
+        let mut ways = [
+            ("free flight", Full::new(world.clone())),
+            ("place", Full::guided(world.clone(), guide(), FirstGuess::Place).unwrap()),
+            ("way", Full::guided(world.clone(), guide(), FirstGuess::Way).unwrap()),
+        ];
+        let frames = 12;
+        let mut ends = Vec::new();
+        for (name, full) in &mut ways {
+            for bones in &dressed.bones[..frames] {
+                full.step(bones, 1.0 / FPS).unwrap();
+            }
+            let mut end = vec![Vec3::ZERO; full.vertices()];
+            full.positions(&mut end);
+            let (newton, substeps) = full.effort();
+            println!(
+                "{name}: {newton} iterations in {substeps} substeps, {:.2} each",
+                newton as f64 / substeps as f64
+            );
+            ends.push(end);
+        }
+        if substeps == 240.0 {
+            for end in &ends[1..] {
+                let apart: f32 = end.iter().zip(&ends[0]).map(|(a, b)| a.distance(*b)).sum();
+                let mean_mm = 1000.0 * apart / end.len() as f32;
+                assert!(mean_mm < 5.0, "{mean_mm} mm from the simulation alone");
+            }
+        }
+    }
+    let other =
+        Skinned::new(Attachment { rest: vec![Vec3::ZERO], skin: Skin::from_rows([[(0, 1.0)]]).unwrap() });
+    let refused = Full::guided(dressed.world.clone(), Box::new(other), FirstGuess::Way).err().unwrap();
+    assert!(matches!(refused, Error::Topology { .. }), "{refused}");
 }
 
 #[test]

@@ -55,7 +55,7 @@ pub struct SchedulerSettings {
     pub hold_secs: f32,
     /// How many times as much a rung is worth to whom has it.
     pub keeps: f32,
-    /// Hand-overs that begin in a frame at most.
+    /// Hand-overs that begin in a frame at most, of those that cost something to begin.
     pub moves: usize,
 }
 
@@ -84,6 +84,8 @@ struct Member {
     /// Since its last change.
     secs: f32,
     known: bool,
+    /// Whether its rung is a large part of the budget.
+    large: bool,
 }
 
 /// Decides frame by frame. After the first frame of so many garments nothing is allocated.
@@ -93,10 +95,15 @@ pub struct Scheduler {
     members: Vec<Member>,
     heap: BinaryHeap<Climb>,
     order: Vec<(f32, u32)>,
-    /// Measured over planned cost.
+    /// Measured over planned cost, and how much more that is for rungs that are a large part of the budget: what they cost
+    /// varies from frame to frame, and one of them too many is what breaks a budget.
     scale: f32,
+    heavy: f32,
     planned_us: f32,
 }
+
+/// Share of the budget that a large rung costs.
+const LARGE: f32 = 0.05;
 
 /// A climb by one rung; the heap gives the one that is worth most for its cost.
 #[derive(Clone, Copy, PartialEq)]
@@ -145,6 +152,7 @@ impl Scheduler {
             heap: BinaryHeap::new(),
             order: Vec::new(),
             scale: 1.0,
+            heavy: 1.0,
             planned_us: 0.0,
         })
     }
@@ -181,9 +189,17 @@ impl Scheduler {
         if self.planned_us <= 0.0 || !(frame_us >= 0.0 && frame_us.is_finite()) {
             return;
         }
-        let ratio = (self.scale * frame_us / self.planned_us).clamp(0.25, 8.0);
-        let believed = if ratio > self.scale { 0.3 } else { 0.03 };
-        self.scale += believed * (ratio - self.scale);
+        let large = self.members.iter().any(|m| m.large);
+        self.heavy = (self.heavy * 0.998).max(1.0);
+        if large && frame_us > 1.15 * self.planned_us {
+            // The many are not made to pay for the few.
+            self.heavy = (self.heavy * 1.2).min(8.0);
+            return;
+        }
+        // One frame is never believed much: the machine does other things, too.
+        let ratio = self.scale * (frame_us / self.planned_us).clamp(0.7, 1.4);
+        let believed = if ratio > self.scale { 0.2 } else { 0.03 };
+        self.scale = (self.scale + believed * (ratio - self.scale)).clamp(0.25, 8.0);
     }
 
     /// Measured over given costs, as far as it is believed.
@@ -205,7 +221,7 @@ impl Scheduler {
 
     /// Decides for the garments there are, `dt_secs` after the last time.
     pub fn plan(&mut self, wishes: &[Wish], dt_secs: f32) -> Planned {
-        let fresh = Member { rung: 0, wanted: 0, secs: f32::INFINITY, known: false };
+        let fresh = Member { rung: 0, wanted: 0, secs: f32::INFINITY, known: false, large: false };
         self.members.resize(wishes.len(), fresh);
         self.members.iter_mut().for_each(|m| m.secs += dt_secs);
         let room = self.settings.budget_us * self.settings.planned;
@@ -213,12 +229,20 @@ impl Scheduler {
         let changed = self.change(wishes, room);
         let cost_us = self.cost(wishes);
         self.planned_us = cost_us;
+        for (i, wish) in wishes.iter().enumerate() {
+            self.members[i].large = self.is_large(wish.kind, self.members[i].rung);
+        }
         Planned { cost_us, changed, lacks_us }
     }
 
     /// What a rung costs by all that is known, µs.
     fn price(&self, kind: usize, rung: u16) -> f32 {
-        self.scale * self.kinds[kind][rung as usize].cost_us
+        let heavy = if self.is_large(kind, rung) { self.heavy } else { 1.0 };
+        self.scale * heavy * self.kinds[kind][rung as usize].cost_us
+    }
+
+    fn is_large(&self, kind: usize, rung: u16) -> bool {
+        self.kinds[kind][rung as usize].cost_us > LARGE * self.settings.budget_us
     }
 
     fn cost(&self, wishes: &[Wish]) -> f32 {
@@ -297,7 +321,7 @@ impl Scheduler {
     fn change(&mut self, wishes: &[Wish], room: f32) -> usize {
         let mut spent = self.cost(wishes);
         let short = spent > room;
-        let (mut changed, mut started_us) = (0, 0.0);
+        let (mut changed, mut started_us) = (0, 0.0f32);
         for (i, wish) in wishes.iter().enumerate() {
             let member = self.members[i];
             if !member.known {
@@ -309,12 +333,7 @@ impl Scheduler {
                 continue;
             }
             if member.wanted < member.rung && (short || member.secs >= self.settings.hold_secs) {
-                // Where time is short all go down at once.
-                if !short && changed >= self.settings.moves {
-                    continue;
-                }
                 spent += self.price(wish.kind, member.wanted) - self.price(wish.kind, member.rung);
-                started_us += self.kinds[wish.kind][member.wanted as usize].start_us;
                 (self.members[i].rung, self.members[i].secs) = (member.wanted, 0.0);
                 changed += 1;
             }
@@ -327,20 +346,19 @@ impl Scheduler {
             }
         }
         self.order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let spare = self.settings.budget_us - room;
+        let mut begun = 0;
         for k in 0..self.order.len() {
             let i = self.order[k].1 as usize;
             let (m, wish) = (self.members[i], &wishes[i]);
             let more = self.price(wish.kind, m.wanted) - self.price(wish.kind, m.rung);
             let start = self.scale * self.kinds[wish.kind][m.wanted as usize].start_us;
-            if changed >= self.settings.moves {
-                break;
-            }
-            // The first start of a frame is always let through: one that is dearer than the spare would never come.
-            if spent + more > room || (started_us > 0.0 && started_us + start > spare) {
+            // What it takes to begin must fit into the frame as well.
+            let fits = spent + more <= room && spent + more + started_us + start <= self.settings.budget_us;
+            if !fits || start > 0.0 && begun >= self.settings.moves {
                 continue;
             }
             (spent, started_us) = (spent + more, started_us + start);
+            begun += usize::from(start > 0.0);
             (self.members[i].rung, self.members[i].secs) = (m.wanted, 0.0);
             changed += 1;
         }
@@ -437,6 +455,28 @@ mod tests {
     }
 
     #[test]
+    fn a_large_rung_that_costs_more_than_it_should_is_left_and_the_many_stay() {
+        let wishes: Vec<Wish> = (0..100).map(|i| wish(1.0 / (1.0 + i as f32))).collect();
+        let mut s = scheduler(6000.0);
+        settle(&mut s, &wishes);
+        assert_eq!(s.rung(0), 3);
+        let (mut over, mut least) = (0, usize::MAX);
+        for f in 0..600 {
+            s.plan(&wishes, 1.0 / 60.0);
+            // The simulation takes thrice as long as it was said to.
+            let cost = |i: usize| s.rungs(0)[s.rung(i)].cost_us * if s.rung(i) == 3 { 3.0 } else { 1.0 };
+            let real = (0..100).map(cost).sum::<f32>();
+            s.measured(real);
+            over += usize::from(real > 6600.0);
+            if f > 60 {
+                least = least.min((0..100).filter(|i| s.rung(*i) >= 2).count());
+            }
+        }
+        assert!(over <= 12, "{over} of 600 frames over");
+        assert!(least >= 99, "{least} of 100 keep what they have");
+    }
+
+    #[test]
     fn costs_that_were_given_wrong_are_put_right_and_a_budget_that_cannot_be_kept_is_said() {
         let wishes: Vec<Wish> = (0..100).map(|_| wish(1.0)).collect();
         let mut s = scheduler(1000.0);
@@ -448,10 +488,10 @@ mod tests {
             s.measured(real);
             assert!(f < 60 || real <= 1100.0, "frame {f}: {real} µs");
         }
-        assert!((1.4..1.6).contains(&s.scale()) && real > 600.0, "{} {real}", s.scale());
+        assert!((1.35..1.65).contains(&s.scale()) && real > 600.0, "{} {real}", s.scale());
         s.set_budget(100.0);
         let planned = s.plan(&wishes, 1.0 / 60.0);
-        assert!((planned.lacks_us - 500.0).abs() < 50.0, "{planned:?}");
+        assert!((planned.lacks_us - 500.0).abs() < 60.0, "{planned:?}");
         assert!((0..100).all(|i| s.rung(i) == 0));
         let bad = SchedulerSettings { budget_us: f32::NAN, ..SchedulerSettings::default() };
         assert!(Scheduler::new(bad, vec![rungs()]).is_err());

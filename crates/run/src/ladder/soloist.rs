@@ -118,15 +118,16 @@ impl Soloist {
             Some(tier) if self.unseen == 0 => tier.positions(&mut self.shown),
             _ => self.shown.copy_from_slice(&self.fed[0]),
         }
+        if !self.blend.is_over() {
+            self.blend.advance(dt_secs as f32);
+            self.blend.add(&turn(&self.bones, self.settings.hips), &mut self.shown);
+        }
+        // Last: what is shown in this step is still the crowd's.
         if self.unseen > 0 && self.tier.is_some() {
             self.unseen -= 1;
             if self.unseen == 0 {
                 self.appear();
             }
-        }
-        if !self.blend.is_over() {
-            self.blend.advance(dt_secs as f32);
-            self.blend.add(&turn(&self.bones, self.settings.hips), &mut self.shown);
         }
     }
 
