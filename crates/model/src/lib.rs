@@ -14,6 +14,7 @@
 mod attachment;
 mod attained;
 mod correction;
+pub mod disk;
 mod error;
 pub mod layers;
 mod limb;
