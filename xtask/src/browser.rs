@@ -33,6 +33,30 @@ pub fn check() -> Result<()> {
     Ok(())
 }
 
+/// Opens the viewer's page as a user would: it plays, takes files, says what is wrong, on a desk and on a phone.
+pub fn check_page(page: &Path) -> Result<()> {
+    let target = PathBuf::from(std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".into()));
+    let folder = target.join("browser");
+    std::fs::create_dir_all(&folder)?;
+    tools(&folder)?;
+    let built = ["debug", "quick", "release"].map(|profile| target.join(profile).join("toile"));
+    let Some(program) = built.iter().find(|p| p.exists()) else {
+        bail!("the page is served by the program: cargo build first");
+    };
+    let seen = Command::new("node")
+        .arg("xtask/src/page.mjs")
+        .arg(program)
+        .arg(page)
+        .arg(&folder)
+        .arg(folder.join("node_modules"))
+        .output()?;
+    if !seen.status.success() {
+        bail!("the page in Chromium:\n{}", String::from_utf8_lossy(&seen.stderr));
+    }
+    eprintln!("   pictures of it: {}/page-*.png", folder.display());
+    Ok(())
+}
+
 /// Installs what is missing where that is allowed.
 fn tools(folder: &Path) -> Result<()> {
     let found =

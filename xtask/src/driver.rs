@@ -17,6 +17,23 @@ pub fn ensure() -> Result<()> {
     bail!("no Vulkan driver is installed; the picture tests need one. Run: {INSTALL}")
 }
 
+/// Installs a screen that nobody looks at, and what windows need of it; where that is not allowed the test of the window
+/// says that it is left out.
+pub fn screen() -> Result<()> {
+    let there = |path: &str| Path::new(path).exists();
+    let library = |name: &str| there(&format!("/usr/lib/{}-linux-gnu/{name}", std::env::consts::ARCH));
+    let windows = ["libX11-xcb.so.1", "libXcursor.so.1", "libXi.so.6", "libxkbcommon-x11.so.0"];
+    if there("/usr/bin/Xvfb") && windows.into_iter().all(library) {
+        return Ok(());
+    }
+    let packages = ["xvfb", "libx11-xcb1", "libxcursor1", "libxi6", "libxkbcommon-x11-0"];
+    if let Err(why) = install(&packages) {
+        eprintln!("!! No window will be opened in the tests: {why:#}");
+        eprintln!("!! To have it tested: sudo apt-get install -y {}", packages.join(" "));
+    }
+    Ok(())
+}
+
 /// Installs Debian packages, as root on a Debian; says why not elsewhere.
 pub fn install(packages: &[&str]) -> Result<()> {
     let root = Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout.trim_ascii() == b"0");

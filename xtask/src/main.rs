@@ -9,6 +9,7 @@ mod numbers;
 mod packages;
 mod paths;
 mod soak;
+mod web;
 
 use anyhow::{Context, Result, bail};
 use std::process::{Command, ExitCode};
@@ -29,12 +30,14 @@ fn chore() -> Result<()> {
     match std::env::args().nth(1).as_deref() {
         Some("test") => test(),
         Some("soak") => soak::run(),
+        Some("web") => web::run(std::env::args().nth(2).as_deref() == Some("--check")),
         Some("fitted") => fitted::make(std::env::args().nth(2).as_deref()),
         Some("numbers") => numbers::update(std::env::args().nth(2).as_deref()),
         _ => {
             eprintln!(
                 "cargo xtask test   everything a change must pass, 20 minutes at most from a fresh clone\n\
                  cargo xtask soak   the long lists\n\
+                 cargo xtask web [--check]   the viewer as a static page in target/web; --check opens it in a browser\n\
                  cargo xtask fitted [FOLDER]   the picture of garments on every character\n\
                  cargo xtask numbers [DEMO-FOLDER]   README's figures and film from a finished demo"
             );
@@ -52,6 +55,7 @@ fn test() -> Result<()> {
     steps.run("figures in README.md", numbers::check)?;
     steps.run("packages", packages::check)?;
     steps.run("software Vulkan driver", driver::ensure)?;
+    steps.run("a screen for the window", driver::screen)?;
     steps.run("clippy", || {
         cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
     })?;

@@ -73,7 +73,7 @@ impl Fabric {
     /// Reads a fabric's TOML file; unknown or missing keys are errors that name the line.
     pub fn read(path: impl AsRef<std::path::Path>) -> crate::Result<Self> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path).map_err(|e| crate::Error::io(path, e))?;
+        let text = toile_model::disk::read_to_string(path).map_err(|e| crate::Error::io(path, e))?;
         Self::parse(&text, path)
     }
 

@@ -69,6 +69,7 @@ pub use toile_geometry::{
     ClosestPoint, Crossing, Edge, Mesh, RayHit, Topology, TriangleTree, crossings, edges_through,
     self_crossings, vertex_normals,
 };
+pub use toile_model::disk;
 pub use toile_model::layers::{Layer, Layers};
 pub use toile_model::{
     ALONG, AROUND, Attachment, CARRIED, Certificate, Correction, HipLine, InputSet, LimbTube, MAX_LIMBS,

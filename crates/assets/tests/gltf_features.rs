@@ -535,3 +535,47 @@ fn mirrored_meshes_keep_their_outside_outside() {
     assert_near(&mesh.normals(), &[Vec3::Z; 3], 1e-6, "normals");
     assert_near(&mesh.positions, &[Vec3::ZERO, Vec3::NEG_X, Vec3::Y], 0.0, "positions");
 }
+
+#[test]
+fn looks_are_those_of_the_bodys_triangles_and_never_cost_the_body() {
+    let scratch = Scratch::new("looks");
+    let bones: Vec<Bone> = vec![
+        ("hips", None, json!({"translation": [0, 1, 0]})),
+        ("head", Some(0), json!({"translation": [0, 0.5, 0]})),
+    ];
+    let world = worlds(&bones);
+    let mut hand = figure(&bones, [0, 1], [world[0].inverse(), world[1].inverse()]);
+    let view = hand.view(b"\x89PNG, as far as we look");
+    hand.json["images"] = json!([{"bufferView": view, "mimeType": "image/png"}, {"uri": "missing.jpg"}]);
+    hand.json["textures"] = json!([{"source": 0}, {"source": 1}]);
+    let coat = json!({"baseColorFactor": [0.5, 2.0, 0.25, 1.0], "baseColorTexture": {"index": 0}, "roughnessFactor": 0.4});
+    hand.json["materials"] = json!([
+        {"name": "Coat", "pbrMetallicRoughness": coat, "alphaMode": "MASK", "alphaCutoff": 0.3},
+        {"name": "Lost", "pbrMetallicRoughness": {"baseColorTexture": {"index": 1}}, "doubleSided": true},
+    ]);
+    hand.json["meshes"][0]["primitives"][0]["material"] = json!(0);
+    let mut lost = hand.json["meshes"][0]["primitives"][0].clone();
+    lost["material"] = json!(1);
+    lost["indices"] = json!(hand.shorts(&[0, 2, 1], "SCALAR"));
+    hand.json["meshes"][0]["primitives"].as_array_mut().unwrap().push(lost);
+    let path = scratch.file("painted.glb");
+    std::fs::write(&path, hand.glb()).unwrap();
+    let body = gltf::read_body(&path, None).unwrap().value;
+    let looks = gltf::read_looks(&path, None).unwrap();
+    assert!(looks.problems.len() == 1 && looks.problems[0].what.contains("`Lost`"), "{:?}", looks.problems);
+    let looks = looks.value;
+    assert_eq!(looks.of_triangle.len(), body.mesh.triangles.len());
+    assert_eq!(looks.of_triangle.last(), Some(&Some(1)));
+    let coat = &looks.materials[0];
+    assert_eq!((coat.base_colour, coat.roughness, coat.cutout), ([0.5, 1.0, 0.25], 0.4, 0.3));
+    assert_eq!(looks.pictures[coat.picture.unwrap()], b"\x89PNG, as far as we look");
+    assert!(looks.materials[1].picture.is_none() && looks.materials[1].two_sided);
+    // Of a part alone, those of the part.
+    assert_eq!(gltf::read_looks(&path, Some("Lost")).unwrap().value.of_triangle, [Some(1)]);
+    // Nonsense where colours should be is no reason to lose the body.
+    hand.json["materials"] = json!([{"pbrMetallicRoughness": 7}, {"pbrMetallicRoughness": {"baseColorTexture": {"index": 99}}}]);
+    hand.json["textures"] = json!("none");
+    std::fs::write(&path, hand.glb()).unwrap();
+    assert_eq!(gltf::read_body(&path, None).unwrap().value, body);
+    assert!(gltf::read_looks(&path, None).unwrap().value.pictures.is_empty());
+}

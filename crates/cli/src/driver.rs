@@ -65,8 +65,9 @@ fn install() {
     let _ = apt(&["install", "-y", "--no-install-recommends", "mesa-vulkan-drivers"]);
 }
 
+/// Standard error kept from what drivers say.
 #[cfg(unix)]
-mod quiet {
+pub mod quiet {
     use std::os::fd::OwnedFd;
 
     /// Standard error leads nowhere until this is dropped.
@@ -94,7 +95,7 @@ mod quiet {
 }
 
 #[cfg(not(unix))]
-mod quiet {
+pub mod quiet {
     /// Drivers elsewhere say nothing.
     pub struct Stderr;
 

@@ -30,6 +30,7 @@ mod schedule;
 mod simulate;
 mod tiers;
 mod train;
+mod view;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -54,6 +55,7 @@ enum Command {
     Animate(animate::Args),
     Compare(compare::Args),
     Render(render::Args),
+    View(view::Args),
     Convert(convert::Args),
     Fabric(fabric::Args),
     Crowd(crowd::Args),
@@ -81,6 +83,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Animate(args) => animate::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Render(args) => render::run(&args),
+        Command::View(args) => view::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Fabric(args) => fabric::run(&args),
         Command::Crowd(args) => crowd::run(&args),

@@ -4,7 +4,7 @@ use anyhow::Result;
 use glam::Vec3;
 use std::collections::HashMap;
 use toile_assets::{Body, RootFrame, RootTrack};
-use toile_show::{Camera, Image, Item, Label, Material, MeshHandle, Renderer, Scene, View, uncovered_m};
+use toile_show::{Camera, Figure, Image, Item, Label, Material, MeshHandle, Renderer, Scene, View, uncovered_m};
 
 /// Cloth is drawn over the part of the body that it covers unless it lies farther behind it than this. Learned dresses sink
 /// in by up to 3 cm where motion is far from training; nothing that a garment covers is ever rightly in front of
@@ -20,7 +20,7 @@ pub struct Cloth {
 /// A body and its clothes, ready to be drawn in any pose.
 pub struct Studio {
     renderer: Renderer,
-    body: MeshHandle,
+    figure: Figure,
     camera: Camera,
     /// The box that the camera sees, and from which side.
     around: (Vec3, Vec3),
@@ -52,7 +52,7 @@ impl Studio {
         let camera = standing(around, view, at_rest, width as f32 / height as f32);
         Self {
             renderer,
-            body: MeshHandle::new(&body.mesh.triangles),
+            figure: Figure::plain(body),
             camera,
             around,
             view,
@@ -66,13 +66,13 @@ impl Studio {
 
     /// Leaves out triangles of the body that its clothes always cover.
     pub fn hide(&mut self, triangles: &[u32]) {
-        let mut hidden = vec![false; self.body.triangles().len()];
-        for &t in triangles {
-            if let Some(hidden) = hidden.get_mut(t as usize) {
-                *hidden = true;
-            }
-        }
-        self.body = self.body.without(&hidden);
+        self.figure.hide(triangles);
+        self.leads_m.clear();
+    }
+
+    /// Draws the body with its own materials and pictures.
+    pub fn paint(&mut self, figure: Figure) {
+        self.figure = figure;
         self.leads_m.clear();
     }
 
@@ -139,15 +139,15 @@ impl Studio {
             self.leads_m.entry(worn.clone()).or_insert_with(|| {
                 let meshes: Vec<(&[Vec3], &[[u32; 3]])> =
                     clothes.iter().filter(|c| solid(c.0)).map(|c| (c.1, c.0.mesh.triangles())).collect();
-                uncovered_m(positions, self.body.triangles(), &meshes, self.slack_m)
+                uncovered_m(positions, self.figure.mesh().triangles(), &meshes, self.slack_m)
             });
         }
         let keys: Vec<Option<Vec<u64>>> = (0..clothes.len()).map(|k| self.lead_over(&clothes[k..])).collect();
         let mut scene = Scene::new();
+        let normals = body.and_then(|positions| self.figure.normals(positions));
         if let Some(positions) = body {
-            let mut item = Item::new(&self.body, positions, Material::body());
-            item.leads_m = self.leads_m.get(&worn).map(Vec::as_slice);
-            scene = scene.with(item);
+            let leads_m = self.leads_m.get(&worn).map(Vec::as_slice);
+            scene.items.extend(self.figure.items(positions, normals.as_deref(), leads_m));
         }
         let solids = clothes.iter().filter(|c| solid(c.0)).count();
         let mut under = 0;

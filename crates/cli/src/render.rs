@@ -102,6 +102,9 @@ pub struct Args {
     /// The camera stays where it sees the whole way instead of following
     #[arg(long)]
     still: bool,
+    /// Draw the body as a tailor's dummy, without the materials and pictures of its file
+    #[arg(long)]
+    plain: bool,
     /// Draw the edges of the cloth's triangles
     #[arg(long)]
     wireframe: bool,
@@ -432,6 +435,11 @@ fn studio(args: &Args, body: &Body, shot: &PosedFrames) -> Result<Studio> {
     let mut studio = Studio::new(driver::renderer()?, body, args.view, args.size, headroom);
     let front = shot.roots.frames[0].heading;
     studio.face(front);
+    if !args.plain
+        && let Some(figure) = resolve::figure(&args.body, body)?
+    {
+        studio.paint(figure);
+    }
     studio.slack_m = 0.001 * args.slack_mm;
     studio.wireframe = args.wireframe;
     if args.still {

@@ -2,6 +2,7 @@
 
 pub mod facts;
 pub mod film;
+mod live;
 mod plots;
 pub mod tables;
 
@@ -159,6 +160,10 @@ fn page(story: &Story<'_>) -> Result<String> {
     }
     if !story.next.is_empty() {
         page.section("With your own character").preformatted(story.next);
+    }
+    let body = value["body"].as_str().unwrap_or_default();
+    if let Some(view) = live::of(story.model, body, page.finish().len()) {
+        live::show(&mut page, &view);
     }
     Ok(page.finish())
 }

@@ -8,6 +8,7 @@ use toile_assets::read::garment::RestChoice;
 use toile_assets::read::{self, Loaded};
 use toile_assets::retarget::{RetargetSettings, retarget};
 use toile_assets::{Body, Error, Fabric, Garment, Motion, Problem, Skeleton, axes, builtin};
+use toile_show::Figure;
 
 /// A request that cannot be met as it was put.
 #[derive(Debug)]
@@ -77,6 +78,18 @@ pub fn turned_body(name: &str, degrees: f32) -> Result<Body> {
     }
     let body = body(name, None)?;
     Ok(if degrees == 0.0 { body } else { body.turned(degrees) })
+}
+
+/// How a body of a file looks; `None` for built-in ones and where nothing is painted. What cannot be drawn is said.
+pub fn figure(name: &str, body: &Body) -> Result<Option<Figure>> {
+    let (file, select) = part(name, None);
+    if !is_file(file) {
+        return Ok(None);
+    }
+    let looks = say(file, read::gltf::read_looks(Path::new(file), select)?);
+    let (figure, faults) = Figure::painted(body, &looks);
+    faults.iter().for_each(|fault| eprintln!("{file}: {fault}"));
+    Ok(figure.is_painted().then_some(figure))
 }
 
 /// A garment by file or built-in name, placed around the body's rest pose.

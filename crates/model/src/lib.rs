@@ -15,6 +15,7 @@ mod attachment;
 mod attained;
 mod correction;
 pub mod embedding;
+pub mod disk;
 mod error;
 pub mod layers;
 mod limb;

@@ -16,7 +16,7 @@ impl Model {
     /// Reads a model, checks shapes, indices, finite numbers, and that its certificate holds.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let bytes = crate::disk::read(path).map_err(|e| Error::io(path, e))?;
         Self::parse(path, &bytes)
     }
 

@@ -66,7 +66,12 @@ impl TensorWriter {
     }
 
     /// Writes the file, all or nothing. The same contents give the same bytes.
-    pub fn write(mut self, path: &Path) -> Result<()> {
+    pub fn write(self, path: &Path) -> Result<()> {
+        crate::write_atomically(path, &self.into_bytes())
+    }
+
+    /// The bytes of the file.
+    pub fn into_bytes(mut self) -> Vec<u8> {
         // Wide numbers first, so that all are aligned.
         self.tensors.sort_by(|a, b| b.1.bytes().cmp(&a.1.bytes()).then(a.0.cmp(&b.0)));
         let mut header = Map::new();
@@ -84,7 +89,7 @@ impl TensorWriter {
         file.extend_from_slice(&(header.len() as u64).to_le_bytes());
         file.extend_from_slice(&header);
         self.tensors.iter().for_each(|(_, _, _, bytes)| file.extend_from_slice(bytes));
-        crate::write_atomically(path, &file)
+        file
     }
 }
 

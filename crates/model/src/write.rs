@@ -16,6 +16,15 @@ impl Model {
     /// Writes the model, all or nothing. Array names are the field names of [`Model`]; `b` and `c` are stacked,
     /// rows of `attachment_*` are padded with weights of zero.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.tensors().write(path.as_ref())
+    }
+
+    /// The bytes of its file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.tensors().into_bytes()
+    }
+
+    fn tensors(&self) -> TensorWriter {
         let (d, m, n, j) = (self.cloth_dims, self.body_dims, self.vertices, self.joints);
         let mut file = TensorWriter::default();
         file.text("format", FORMAT);
@@ -71,7 +80,7 @@ impl Model {
             shield(&mut file, s);
         }
         file.sum_up();
-        file.write(path.as_ref())
+        file
     }
 }
 

@@ -6,7 +6,7 @@ use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
 use synthetic::{SMALL, Size, actor, bones, corrected, digest};
 use toile_model::{Model, RootFrame, RootTracker};
-use toile_run::{Actor, Basis, Crowd, CrowdSettings, Error, Isa, Stable};
+use toile_run::{Actor, Basis, Crowd, CrowdSettings, Error, Isa, Stable, Tier};
 
 const DT: f64 = 1.0 / 30.0;
 
@@ -166,5 +166,24 @@ fn what_a_dress_costs_beside_the_published_model() {
         let more = |with: f64, without: f64| 100.0 * (with / without - 1.0);
         let (d, cheap) = (more(whole[1], whole[2]), more(whole[3], whole[4]));
         println!("{} kept outside: {d:.0} % more, cheap {cheap:.0} %", isa.name());
+    }
+}
+
+#[test]
+fn fewer_dims_are_nearer_to_skinning_and_all_of_them_are_the_garment() {
+    for model in [corrected(SMALL, 1), synthetic::model(SMALL, 2)] {
+        let dims = model.cloth_dims;
+        let mut garment = Stable::new(Arc::new(model));
+        garment.step(&bones(SMALL, 0, 0.0), DT).unwrap();
+        garment.step(&bones(SMALL, 0, 0.1), DT).unwrap();
+        let of = |dims: usize| {
+            let mut out = vec![Vec3::ZERO; garment.vertices()];
+            garment.positions_of(dims, &mut out);
+            out
+        };
+        let mut whole = vec![Vec3::ZERO; garment.vertices()];
+        garment.positions(&mut whole);
+        assert!(of(dims) == whole && of(dims + 9) == whole);
+        assert!(of(0) != whole && of(dims - 1) != of(0));
     }
 }

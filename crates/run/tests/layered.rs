@@ -204,3 +204,28 @@ fn what_cannot_be_put_into_layers_is_refused_with_the_reason() {
     let said = refused(&limbless, &shirt, &shirt.sim.positions);
     assert!(said.contains("no recognisable"), "{said}");
 }
+
+#[test]
+fn wind_blows_what_floats_and_a_storm_is_survived() {
+    let (dress, stand) = (worn("dress"), clip("stand", 30.0, 1.0));
+    let blown = |wind: Vec3| {
+        let mut tier = Layered::new(dress.clone(), LayeredSettings { wind, ..LayeredSettings::default() });
+        let mut out = vec![Vec3::ZERO; tier.vertices()];
+        for bones in &stand.bones {
+            tier.step(bones, 1.0 / stand.fps).unwrap();
+        }
+        tier.positions(&mut out);
+        out
+    };
+    let (calm, windy, storm) = (blown(Vec3::ZERO), blown(Vec3::new(0.0, 0.0, 2.0)), blown(Vec3::Z * 1e9));
+    assert_eq!(calm, *play(&dress, &stand).last().unwrap());
+    assert_eq!(calm, blown(Vec3::NAN), "no wind that is a number is no wind");
+    for v in 0..calm.len() {
+        match dress.layer[v] {
+            Layer::Floating => assert!(storm[v].is_finite()),
+            _ => assert_eq!(calm[v], windy[v], "vertex {v} does not float"),
+        }
+    }
+    let mean_z = |p: &[Vec3]| p.iter().map(|p| p.z).sum::<f32>() / p.len() as f32;
+    assert!(mean_z(&windy) > mean_z(&calm) + 0.005, "{} {}", mean_z(&windy), mean_z(&calm));
+}

@@ -16,6 +16,9 @@ pub enum Error {
     /// The driver refused or failed.
     #[error("the graphics driver failed: {0}")]
     Device(String),
+    /// There is no screen to open a window on.
+    #[error("no window could be opened: {0}")]
+    Window(String),
     /// The picture does not fit the device.
     #[error("a picture of {width}×{height} pixels is not possible: {limit}")]
     Size {

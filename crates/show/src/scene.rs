@@ -1,7 +1,8 @@
 //! What is drawn: items with a material, on a ground, with labels.
 
 use crate::{Error, Label, Result};
-use glam::{Affine3A, Vec3};
+use crate::Texture;
+use glam::{Affine3A, Vec2, Vec3};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -78,6 +79,8 @@ pub struct Material {
     pub folds: f32,
     /// Taken as it is, without light: for heat maps whose colours must be comparable with a legend, 0–1.
     pub flatness: f32,
+    /// Where an item's [`Texture`] is less opaque than this, nothing is drawn, 0–1: hair, lashes, lace. 0 for all of it.
+    pub cutout: f32,
 }
 
 impl Default for Material {
@@ -95,6 +98,7 @@ impl Default for Material {
             hem_m: 0.0,
             folds: 0.0,
             flatness: 0.0,
+            cutout: 0.0,
         }
     }
 }
@@ -183,6 +187,10 @@ pub struct Item<'a> {
     pub colours: Option<&'a [Vec3]>,
     /// Metres per vertex by which the depth test sees it nearer, see [`Item::leading`].
     pub leads_m: Option<&'a [f32]>,
+    /// One per vertex: places in `texture`, (0, 0) its upper left corner.
+    pub uvs: Option<&'a [Vec2]>,
+    /// Multiplied with the base colour; needs `uvs`.
+    pub texture: Option<Texture>,
     /// How it answers light.
     pub material: Material,
     /// Where it stands; the identity unless things are to be shown beside each other.
@@ -198,6 +206,8 @@ impl<'a> Item<'a> {
             normals: None,
             colours: None,
             leads_m: None,
+            uvs: None,
+            texture: None,
             material,
             world_from_item: Affine3A::IDENTITY,
         }
@@ -214,6 +224,13 @@ impl<'a> Item<'a> {
     #[must_use]
     pub fn coloured(mut self, colours: &'a [Vec3]) -> Self {
         self.colours = Some(colours);
+        self
+    }
+
+    /// The same item with a picture on it.
+    #[must_use]
+    pub fn pictured(mut self, texture: &Texture, uvs: &'a [Vec2]) -> Self {
+        (self.texture, self.uvs) = (Some(texture.clone()), Some(uvs));
         self
     }
 
@@ -240,6 +257,11 @@ impl<'a> Item<'a> {
             {
                 return what(format!("{} {name} for {} positions", list.len(), self.positions.len()));
             }
+        }
+        if let Some(uvs) = self.uvs
+            && (uvs.len() != self.positions.len() || uvs.iter().any(|uv| !uv.is_finite()))
+        {
+            return what(format!("{} places in a picture for {} positions", uvs.len(), self.positions.len()));
         }
         if let Some(leads) = self.leads_m
             && (leads.len() != self.positions.len() || leads.iter().any(|l| !l.is_finite()))

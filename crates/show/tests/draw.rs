@@ -1,9 +1,9 @@
 //! Pictures of simple shapes, judged by their pixels. They need a graphics adapter; the software driver will do.
 
-use glam::Vec3;
+use glam::{Vec2, Vec3};
 use std::sync::{LazyLock, Mutex, MutexGuard};
 use toile_show::{
-    Backdrop, Camera, Error, Flock, Ground, Image, Item, Material, Member, MeshHandle, Renderer, Scene, View,
+    Backdrop, Camera, Error, Flock, Ground, Image, Item, Material, Member, MeshHandle, Renderer, Scene, Texture, View,
     heat_colours, srgb,
 };
 
@@ -338,4 +338,50 @@ fn odd_requests_are_answered() {
     // Positions far out are drawn somehow, never a crash.
     let far: Vec<Vec3> = positions.iter().map(|p| *p * 1e30).collect();
     renderer.draw(&Scene::new().with(Item::new(&mesh, &far, Material::default())), &camera, 16, 16).unwrap();
+}
+
+#[test]
+fn a_picture_lies_on_a_surface_the_right_way_up_and_is_cut_out_where_it_is_empty() {
+    let mut renderer = renderer();
+    // Red and green above, blue and nothing below.
+    let rgba = [[255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255], [255, 255, 255, 0]].concat();
+    let texture = Texture::from_rgba(2, 2, rgba).unwrap();
+    let (mesh, positions) = (MeshHandle::new(&SQUARE), square(0.5, 0.0));
+    // As glTF has it: (0, 0) is the picture's upper left corner.
+    let uvs = [Vec2::new(0.0, 1.0), Vec2::ONE, Vec2::new(1.0, 0.0), Vec2::ZERO];
+    let mut draw = |cutout: f32| {
+        let material = Material { cutout, ..paint(Vec3::ONE) };
+        let mut scene = Scene::new().with(Item::new(&mesh, &positions, material).pictured(&texture, &uvs));
+        scene.ground = None;
+        renderer.draw(&scene, &head_on(), 120, 120).unwrap()
+    };
+    let whole = draw(0.0);
+    let at = |image: &Image, x: f32, y: f32| {
+        let p = head_on().pixel(Vec3::new(x, 1.0 + y, 0.0), 120, 120).unwrap();
+        image.at(p.x as u32, p.y as u32)
+    };
+    for (x, y, brightest) in [(-0.3, 0.3, 0), (0.3, 0.3, 1), (-0.3, -0.3, 2)] {
+        let p = at(&whole, x, y);
+        let most = (0..3).max_by_key(|k| p[*k]).unwrap();
+        assert!(most == brightest && p[most] > 90, "{p:?} at {x}, {y}");
+    }
+    let (kept, cut) = (at(&whole, 0.4, -0.4), at(&draw(0.5), 0.4, -0.4));
+    let wall = at(&draw(0.5), 0.9, -0.4);
+    assert_ne!(kept, cut);
+    assert!((0..3).all(|k| cut[k].abs_diff(wall[k]) < 8), "{cut:?} is not the wall {wall:?}");
+}
+
+#[test]
+fn a_canvas_holds_the_same_picture_without_waiting() {
+    let mut renderer = renderer();
+    let (positions, triangles) = sphere(Vec3::Y, 0.4);
+    let mesh = MeshHandle::new(&triangles);
+    let scene = Scene::new().with(Item::new(&mesh, &positions, Material::body()));
+    let image = renderer.draw(&scene, &head_on(), 90, 70).unwrap();
+    let canvas = renderer.canvas(90, 70).unwrap();
+    renderer.draw_on(&canvas, &scene, &head_on()).unwrap();
+    assert_eq!(renderer.read(&canvas).unwrap(), image);
+    assert!(renderer.canvas(0, 70).is_err());
+    let tiny = renderer.canvas(1, 1).unwrap();
+    renderer.draw_on(&tiny, &scene, &head_on()).unwrap();
 }

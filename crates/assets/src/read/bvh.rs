@@ -34,7 +34,7 @@ const JOINT_STATURE: f64 = 1.55;
 /// +Z up are turned to +Y up. All of this is said in [`Loaded::notes`].
 pub fn read_motion(path: impl AsRef<Path>, metres_per_unit: Option<f64>) -> Result<Loaded<Motion>> {
     let path = path.as_ref();
-    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    let bytes = toile_model::disk::read(path).map_err(|e| Error::io(path, e))?;
     let name = path.file_stem().map_or_else(|| "motion".into(), |s| s.to_string_lossy().into_owned());
     motion_from_bytes(&bytes, path, &name, metres_per_unit)
 }

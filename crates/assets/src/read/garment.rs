@@ -402,10 +402,10 @@ fn read_pins(
     notes: &mut Vec<String>,
 ) -> Result<(Vec<Pin>, Vec<Pin>, Paint)> {
     let beside = path.with_extension("json");
-    if !beside.is_file() {
+    if !toile_model::disk::is_plain_file(&beside).unwrap_or(false) {
         return Ok(Default::default());
     }
-    let bytes = std::fs::read(&beside).map_err(|e| Error::io(&beside, e))?;
+    let bytes = toile_model::disk::read(&beside).map_err(|e| Error::io(&beside, e))?;
     let json: serde_json::Value = serde_json::from_slice(&bytes)
         .map_err(|e| Error::bad(&beside, format!("line {}", e.line()), e.to_string()))?;
     let colours = match json.get("vertex_colours") {

@@ -45,14 +45,14 @@ pub fn read_mesh(path: impl AsRef<Path>) -> Result<Loaded<Mesh>> {
 /// Reads all faces of a file with their groups.
 pub fn read_obj(path: impl AsRef<Path>) -> Result<Loaded<Obj>> {
     let path = path.as_ref();
-    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    let bytes = toile_model::disk::read(path).map_err(|e| Error::io(path, e))?;
     parse(path, &bytes, None)
 }
 
 /// Reads the faces of the group, object or material named `select`.
 pub fn read_part(path: impl AsRef<Path>, select: &str) -> Result<Loaded<Obj>> {
     let path = path.as_ref();
-    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    let bytes = toile_model::disk::read(path).map_err(|e| Error::io(path, e))?;
     parse(path, &bytes, Some(select))
 }
 

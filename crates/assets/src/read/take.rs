@@ -12,7 +12,7 @@ impl Take {
     /// Reads a take and checks shapes, indices and that every number is finite.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let bytes = toile_model::disk::read(path).map_err(|e| Error::io(path, e))?;
         let mut file = TensorReader::open(path, &bytes, FORMAT, VERSION)?;
         let [frames, vertices, three] = file.shape("positions");
         let [triangles, _] = file.shape("triangles");

@@ -58,6 +58,21 @@ impl Stable {
         self.shard.gate(0)
     }
 
+    /// As [`Tier::positions`], from the first so many cloth coefficients only: what a coarser level of detail would show.
+    pub fn positions_of(&self, dims: usize, out: &mut [Vec3]) {
+        let mut y = self.coefficients().to_vec();
+        y.iter_mut().skip(dims).for_each(|y| *y = 0.0);
+        self.positions_at(&y, out);
+    }
+
+    fn positions_at(&self, y: &[f32], out: &mut [Vec3]) {
+        if self.shard.packed.correcting.is_some() {
+            return self.skinned(y, &self.worn[0], out);
+        }
+        let at = placement(self.shard.root(0).as_ref(), DVec3::ZERO);
+        place_one(self.shard.isa, &self.shard.packed.vertices, y, &at, cast::floats_mut(out));
+    }
+
     /// The corrected garment, carried by bones.
     fn skinned(&self, y: &[f32], worn: &Worn, out: &mut [Vec3]) {
         let Some(correcting) = &self.shard.packed.correcting else { return };
@@ -122,12 +137,7 @@ impl Tier for Stable {
     }
 
     fn positions(&self, out: &mut [Vec3]) {
-        if self.shard.packed.correcting.is_some() {
-            return self.skinned(self.coefficients(), &self.worn[0], out);
-        }
-        let at = placement(self.shard.root(0).as_ref(), DVec3::ZERO);
-        let basis = &self.shard.packed.vertices;
-        place_one(self.shard.isa, basis, self.coefficients(), &at, cast::floats_mut(out));
+        self.positions_at(self.coefficients(), out);
     }
 
     fn velocities(&self, out: &mut [Vec3]) -> bool {

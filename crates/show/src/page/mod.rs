@@ -17,8 +17,10 @@
 mod base64;
 mod chart;
 mod disc;
+mod live;
 
 pub use chart::{Chart, Line};
+pub use live::LiveView;
 
 use crate::palette::Palette;
 use crate::{Error, Image, Result};

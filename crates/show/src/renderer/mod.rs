@@ -27,19 +27,23 @@
 //! themselves.
 //!
 //! **What stays on the device.** Triangles are uploaded when a [`MeshHandle`] is first seen and dropped with its
-//! last clone; vertices are written every frame into buffers that are reused. Nothing in the passes knows where
-//! the picture goes: a window only brings another colour view in place of `Targets::resolved_view`, a web page the same
-//! with its own device, a GPU crowd only its own buffers in place of those that `Meshes::upload_flock` fills.
+//! last clone, pictures likewise with a [`Texture`](crate::Texture); vertices are written every frame into buffers that are
+//! reused. Nothing in the passes knows where the picture goes: a window or a web page draws on a [`Canvas`], which stays
+//! on the device; a GPU crowd only brings its own buffers in place of those that `Meshes::upload_flock` fills.
 //!
 //! [`MeshHandle`]: crate::MeshHandle
 //! [`MeshHandle::without`]: crate::MeshHandle::without
 
+mod canvas;
 mod lights;
+mod pictures;
 mod pipelines;
 mod shape;
 mod targets;
 mod uniforms;
 mod upload;
+
+pub use canvas::Canvas;
 
 use crate::{Camera, Error, Image, Material, Result, Scene};
 use glam::Vec3;
@@ -65,7 +69,7 @@ const GROUND_CELLS: u32 = 128;
 pub struct Renderer {
     device: wgpu::Device,
     queue: wgpu::Queue,
-    adapter: wgpu::AdapterInfo,
+    adapter: wgpu::Adapter,
     pipelines: Pipelines,
     meshes: Meshes,
     targets: Option<Targets>,
@@ -95,6 +99,7 @@ struct Planned {
     draw: Draw,
     slot: usize,
     mesh: usize,
+    picture: u64,
 }
 
 impl Maps {
@@ -126,14 +131,16 @@ impl Maps {
 impl Renderer {
     /// Finds an adapter, a graphics card if there is one and a software driver if not.
     pub fn new() -> Result<Self> {
-        pollster::block_on(Self::open(wgpu::InstanceDescriptor::new_without_display_handle_from_env()))
+        let descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+        pollster::block_on(Self::open(&wgpu::Instance::new(descriptor), None))
     }
 
-    async fn open(descriptor: wgpu::InstanceDescriptor) -> Result<Self> {
-        let instance = wgpu::Instance::new(descriptor);
+    /// The same on an instance that has a window or a page, for a surface of it.
+    pub async fn open(instance: &wgpu::Instance, surface: Option<&wgpu::Surface<'_>>) -> Result<Self> {
         let adapter = instance
             .request_adapter(&wgpu::RequestAdapterOptions {
                 power_preference: wgpu::PowerPreference::HighPerformance,
+                compatible_surface: surface,
                 ..Default::default()
             })
             .await
@@ -154,14 +161,14 @@ impl Renderer {
             .await
             .map_err(|e| Error::Device(e.to_string()))?;
         let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let renderer = Self::build(device, queue, adapter.get_info());
+        let renderer = Self::build(device, queue, adapter);
         match scope.pop().await {
             Some(e) => Err(Error::Device(e.to_string())),
             None => Ok(renderer),
         }
     }
 
-    fn build(device: wgpu::Device, queue: wgpu::Queue, adapter: wgpu::AdapterInfo) -> Self {
+    fn build(device: wgpu::Device, queue: wgpu::Queue, adapter: wgpu::Adapter) -> Self {
         let pipelines = Pipelines::new(&device);
         let frame_buffer = uniform(&device, "frame", size_of::<FrameUniform>() as u64);
         let key_buffer = uniform(&device, "key", 64);
@@ -179,7 +186,7 @@ impl Renderer {
         let sky_group = group(&device, &pipelines.light_layout, &[sky_buffer.as_entire_binding()]);
         let wide_indices = ground_indices(&device, &queue, 1);
         let ground_indices = ground_indices(&device, &queue, GROUND_CELLS);
-        let items = ItemSlots::new(&device, &pipelines.item_layout, 16);
+        let items = ItemSlots::new(&device, &queue, &pipelines.item_layout);
         Self {
             device,
             queue,
@@ -203,41 +210,35 @@ impl Renderer {
 
     /// What draws: for reports that state times.
     pub fn adapter(&self) -> String {
-        format!("{} ({:?}, {})", self.adapter.name, self.adapter.backend, self.adapter.driver_info)
+        let info = self.adapter.get_info();
+        format!("{} ({:?}, {})", info.name, info.backend, info.driver_info)
     }
 
     /// Draws one picture.
     pub fn draw(&mut self, scene: &Scene<'_>, camera: &Camera, width: u32, height: u32) -> Result<Image> {
-        for (number, item) in scene.items.iter().enumerate() {
-            item.check(number)?;
-        }
-        for (number, flock) in scene.flocks.iter().enumerate() {
-            flock.check(number)?;
-        }
-        camera.check()?;
+        check(scene, camera)?;
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validity = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let drawn = self.submit(scene, camera, width, height);
+        let kept = self.targets.take().filter(|t| (t.width, t.height) == (width, height));
+        let targets = kept.map_or_else(|| Targets::new(&self.device, width, height), Ok);
+        if let Ok(targets) = &targets {
+            self.submit(scene, camera, targets, true);
+        }
         let faults = [pollster::block_on(validity.pop()), pollster::block_on(memory.pop())];
-        drawn?;
+        let targets = targets?;
         if let Some(fault) = faults.into_iter().flatten().next() {
-            self.targets = None;
             return Err(Error::Device(fault.to_string()));
         }
-        let Some(targets) = &self.targets else { return Err(Error::Device("no picture was made".into())) };
         let mut image = targets.read(&self.device)?;
+        self.targets = Some(targets);
         for label in &scene.labels {
             label.write(&mut image, Some(camera));
         }
         Ok(image)
     }
 
-    fn submit(&mut self, scene: &Scene<'_>, camera: &Camera, width: u32, height: u32) -> Result<()> {
-        if self.targets.as_ref().is_none_or(|t| (t.width, t.height) != (width, height)) {
-            self.targets = None;
-            self.targets = Some(Targets::new(&self.device, width, height)?);
-        }
-
+    fn submit(&mut self, scene: &Scene<'_>, camera: &Camera, targets: &Targets, copy_out: bool) {
+        let (width, height) = (targets.width, targets.height);
         let (lo, hi) = scene.bounds();
         let centre = 0.5 * (lo + hi);
         let radius_m = (0.5 * (hi - lo).length()).max(0.05);
@@ -268,7 +269,8 @@ impl Renderer {
             uploads.push(uploaded);
             let slot = uniforms.len();
             uniforms.push(item_uniform(item, 0.0));
-            let plan = Plan { material: &item.material, slot, mesh, flock: false };
+            let picture = item.texture.as_ref().map_or(pictures::NONE, |t| t.id());
+            let plan = Plan { material: &item.material, slot, mesh, flock: false, picture };
             if plan.add(&mut opaque, &mut ghosts, &mut casting) {
                 uniforms.push(item_uniform(item, item.material.depth_slack_m));
             }
@@ -282,6 +284,7 @@ impl Renderer {
                     slot: uniforms.len(),
                     mesh: uploads.len(),
                     flock: true,
+                    picture: pictures::NONE,
                 };
                 uploads.push(uploaded);
                 uniforms.push(flock_uniform(flock, 0.0));
@@ -290,25 +293,26 @@ impl Renderer {
                 }
             }
         }
-        self.items.write(&self.device, &self.queue, &self.pipelines.item_layout, &uniforms);
+        self.items.bring(&self.device, &self.queue, &scene.items);
+        self.items.write(&self.device, &self.queue, &uniforms);
 
         let mut encoder = self.device.create_command_encoder(&Default::default());
-        self.map_pass(&mut encoder, &self.maps.key, &self.key_group, &casting, &uploads);
-        self.map_pass(&mut encoder, &self.maps.sky, &self.sky_group, &casting, &uploads);
+        let slots = self.items.group(&self.device, pictures::NONE).clone();
+        self.map_pass(&mut encoder, &self.maps.key, [&self.key_group, &slots], &casting, &uploads);
+        self.map_pass(&mut encoder, &self.maps.sky, [&self.sky_group, &slots], &casting, &uploads);
         let planned: Vec<Planned> = opaque.into_iter().rev().chain(ghosts).collect();
-        self.main_pass(&mut encoder, scene, &planned, &uploads);
-        if let Some(targets) = &self.targets {
+        self.main_pass(&mut encoder, scene, &planned, &uploads, targets);
+        if copy_out {
             targets.copy_out(&mut encoder);
         }
         self.queue.submit([encoder.finish()]);
-        Ok(())
     }
 
     fn map_pass(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         map: &wgpu::TextureView,
-        light: &wgpu::BindGroup,
+        [light, slots]: [&wgpu::BindGroup; 2],
         casting: &[(usize, usize)],
         uploads: &[Uploaded],
     ) {
@@ -327,7 +331,7 @@ impl Renderer {
         pass.set_bind_group(0, light, &[]);
         for &(slot, mesh) in casting {
             let mesh = &uploads[mesh];
-            pass.set_bind_group(1, &self.items.group, &[self.items.offset(slot)]);
+            pass.set_bind_group(1, slots, &[self.items.offset(slot)]);
             pass.set_index_buffer(mesh.indices.slice(..), wgpu::IndexFormat::Uint32);
             let members = match &mesh.vertices {
                 Vertices::One(vertices) => {
@@ -351,8 +355,8 @@ impl Renderer {
         scene: &Scene<'_>,
         planned: &[Planned],
         uploads: &[Uploaded],
+        targets: &Targets,
     ) {
-        let Some(targets) = &self.targets else { return };
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("main"),
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
@@ -377,7 +381,7 @@ impl Renderer {
         pass.set_bind_group(0, &self.maps.frame_group, &[]);
         let ghosts_from = planned.iter().position(|p| p.draw.layer != Layer::Opaque).unwrap_or(planned.len());
         for planned in &planned[..ghosts_from] {
-            self.pipelines.draw(&self.device, &mut pass, &self.items, planned, &uploads[planned.mesh]);
+            self.pipelines.draw(&self.device, &mut pass, &mut self.items, planned, &uploads[planned.mesh]);
         }
         if scene.ground.is_some() && self.maps.sides == WIDE_MAPS {
             pass.set_pipeline(&self.pipelines.ground_wide);
@@ -391,7 +395,7 @@ impl Renderer {
         pass.set_pipeline(&self.pipelines.backdrop);
         pass.draw(0..3, 0..1);
         for planned in &planned[ghosts_from..] {
-            self.pipelines.draw(&self.device, &mut pass, &self.items, planned, &uploads[planned.mesh]);
+            self.pipelines.draw(&self.device, &mut pass, &mut self.items, planned, &uploads[planned.mesh]);
         }
     }
 }
@@ -401,12 +405,13 @@ impl Pipelines {
         &mut self,
         device: &wgpu::Device,
         pass: &mut wgpu::RenderPass<'_>,
-        items: &ItemSlots,
+        items: &mut ItemSlots,
         planned: &Planned,
         mesh: &Uploaded,
     ) {
         pass.set_pipeline(&self.surface(device, planned.draw));
-        pass.set_bind_group(1, &items.group, &[items.offset(planned.slot)]);
+        let offset = items.offset(planned.slot);
+        pass.set_bind_group(1, items.group(device, planned.picture), &[offset]);
         let vertices = match &mesh.vertices {
             Vertices::One(vertices) => vertices,
             Vertices::Many(group, members) => {
@@ -438,6 +443,7 @@ struct Plan<'a> {
     slot: usize,
     mesh: usize,
     flock: bool,
+    picture: u64,
 }
 
 impl Plan<'_> {
@@ -450,8 +456,9 @@ impl Plan<'_> {
     ) -> bool {
         let m = self.material;
         let plan = |cull, layer, slot| {
-            let draw = Draw { cull, wire: m.wireframe, flock: self.flock, layer };
-            Planned { draw, slot, mesh: self.mesh }
+            let cutout = m.cutout > 0.0 && self.picture != pictures::NONE;
+            let draw = Draw { cull, wire: m.wireframe, flock: self.flock, cutout, layer };
+            Planned { draw, slot, mesh: self.mesh, picture: self.picture }
         };
         let cull = (!m.two_sided).then_some(wgpu::Face::Back);
         if m.opacity < 1.0 {
@@ -475,6 +482,17 @@ impl Plan<'_> {
         opaque.push(plan(Some(wgpu::Face::Back), Layer::Opaque, self.slot + 1));
         true
     }
+}
+
+/// Refuses what cannot be drawn.
+fn check(scene: &Scene<'_>, camera: &Camera) -> Result<()> {
+    for (number, item) in scene.items.iter().enumerate() {
+        item.check(number)?;
+    }
+    for (number, flock) in scene.flocks.iter().enumerate() {
+        flock.check(number)?;
+    }
+    camera.check()
 }
 
 fn ground_indices(device: &wgpu::Device, queue: &wgpu::Queue, cells: u32) -> wgpu::Buffer {
@@ -538,7 +556,7 @@ mod tests {
     fn without_an_adapter_the_error_says_what_to_install() {
         let mut nothing = wgpu::InstanceDescriptor::new_without_display_handle();
         nothing.backends = wgpu::Backends::empty();
-        let error = pollster::block_on(Renderer::open(nothing)).err().unwrap();
+        let error = pollster::block_on(Renderer::open(&wgpu::Instance::new(nothing), None)).err().unwrap();
         assert!(matches!(error, Error::NoAdapter(_)));
         assert!(error.to_string().contains("apt-get install -y mesa-vulkan-drivers"));
     }

@@ -16,6 +16,7 @@ pub(super) struct Draw {
     pub cull: Option<wgpu::Face>,
     pub wire: bool,
     pub flock: bool,
+    pub cutout: bool,
     pub layer: Layer,
 }
 
@@ -95,7 +96,13 @@ impl Layouts {
             "frame",
             &[(both, uniform(false)), (both, map), (both, map), (both, compare), (both, nearest)],
         );
-        let item = group("item", &[(both, uniform(true))]);
+        let picture = wgpu::BindingType::Texture {
+            sample_type: wgpu::TextureSampleType::Float { filterable: true },
+            view_dimension: wgpu::TextureViewDimension::D2,
+            multisampled: false,
+        };
+        let smooth = wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering);
+        let item = group("item", &[(both, uniform(true)), (S::FRAGMENT, picture), (S::FRAGMENT, smooth)]);
         let light = group("light", &[(S::VERTEX, uniform(false))]);
         let corners = group("corners", &[(S::VERTEX, storage), (S::VERTEX, storage)]);
         let flock = group("flock", &[(S::VERTEX, storage); 4]);
@@ -216,6 +223,7 @@ fn surface(
     let fragment = match (draw.layer, wire) {
         (Layer::GhostDepth, _) => "fs_nothing",
         (_, true) => "fs_wire",
+        (_, false) if draw.cutout => "fs_cutout",
         (_, false) => "fs_surface",
     };
     let target = wgpu::ColorTargetState {

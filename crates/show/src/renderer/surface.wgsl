@@ -5,11 +5,13 @@ struct Item {
     base: vec4f,        // w: opacity
     sheen: vec4f,       // w: 1 when two-sided
     finish: vec4f,      // roughness, specular, flatness, 1 when colours come per vertex
-    depth: vec4f,       // x: depth slack in metres, y: 1 for a ghost
-    cloth: vec4f,       // x: strength of folds, y: width of the hem in metres, w: vertices of a flock's member
+    depth: vec4f,       // x: depth slack in metres, y: 1 for a ghost, w: opacity of the picture below which nothing is drawn
+    cloth: vec4f,       // x: strength of folds, y: width of the hem in metres, z: 1 with a picture, w: vertices of a flock's member
 }
 
 @group(1) @binding(0) var<uniform> item: Item;
+@group(1) @binding(1) var picture: texture_2d<f32>;
+@group(1) @binding(2) var picture_sampler: sampler;
 
 // For the wireframe the corners are fetched by hand: only then does each triangle have corners of its own.
 @group(2) @binding(0) var<storage, read> corners: array<u32>;
@@ -29,6 +31,7 @@ struct Varying {
     @location(3) corner: vec3f,
     @location(4) sky: vec2f,    // light from above on the outside and on the inside
     @location(5) detail: vec2f, // depth of the fold, metres to the nearest open edge
+    @location(6) uv: vec2f,     // place in the picture
 }
 
 fn outer_and_inner_sky(world: vec3f, n: vec3f, taps: i32) -> vec2f {
@@ -40,8 +43,17 @@ fn outer_and_inner_sky(world: vec3f, n: vec3f, taps: i32) -> vec2f {
 }
 
 // `detail` is the lead in metres, the depth of the fold and the distance to the nearest open edge.
-fn placed(position: vec3f, normal: vec3f, colour: vec3f, detail: vec3f, corner: vec3f, sky_taps: i32) -> Varying {
+fn placed(
+    position: vec3f,
+    normal: vec3f,
+    colour: vec3f,
+    detail: vec3f,
+    uv: vec2f,
+    corner: vec3f,
+    sky_taps: i32,
+) -> Varying {
     var out: Varying;
+    out.uv = uv;
     out.world = (item.world_from_item * vec4f(position, 1.0)).xyz;
     out.normal = (item.world_from_item * vec4f(normal, 0.0)).xyz;
     out.colour = mix(item.base.rgb, colour, item.finish.w);
@@ -66,13 +78,14 @@ fn vs_surface(
     @location(1) normal: vec3f,
     @location(2) colour: vec3f,
     @location(3) detail: vec3f,
+    @location(4) uv: vec2f,
 ) -> Varying {
-    return placed(position, normal, colour, detail, vec3f(1.0), 14);
+    return placed(position, normal, colour, detail, uv, vec3f(1.0), 14);
 }
 
 @vertex
 fn vs_wire(@builtin(vertex_index) index: u32) -> Varying {
-    let v = 12u * corners[index];
+    let v = 14u * corners[index];
     var corner = vec3f(0.0);
     corner[index % 3u] = 1.0;
     return placed(
@@ -80,6 +93,7 @@ fn vs_wire(@builtin(vertex_index) index: u32) -> Varying {
         vec3f(vertices[v + 3u], vertices[v + 4u], vertices[v + 5u]),
         vec3f(vertices[v + 6u], vertices[v + 7u], vertices[v + 8u]),
         vec3f(vertices[v + 9u], vertices[v + 10u], vertices[v + 11u]),
+        vec2f(vertices[v + 12u], vertices[v + 13u]),
         corner,
         14,
     );
@@ -93,6 +107,7 @@ fn vs_flock(@builtin(vertex_index) vertex: u32, @builtin(instance_index) member:
         vec3f(member_normals[v], member_normals[v + 1u], member_normals[v + 2u]),
         member_colours[member].rgb,
         vec3f(member_leads[vertex], 0.0, 1.0),
+        vec2f(0.0),
         vec3f(1.0),
         0,
     );
@@ -156,6 +171,9 @@ fn shaded(in: Varying, front: bool) -> vec3f {
     sky *= open;
     let roughness = clamp(item.finish.x, 0.08, 1.0);
     var base = in.colour;
+    if item.cloth.z > 0.5 {
+        base *= textureSample(picture, picture_sampler, in.uv).rgb;
+    }
     if item.cloth.y > 0.0 {
         // A row of stitches where the hem ends: a dark groove, gone where it is finer than a pixel.
         let off = abs(in.detail.y - item.cloth.y);
@@ -211,6 +229,16 @@ fn opacity(in: Varying) -> f32 {
 @fragment
 fn fs_surface(in: Varying, @builtin(front_facing) front: bool) -> @location(0) vec4f {
     return vec4f(encoded(shaded(in, front)), opacity(in));
+}
+
+// Hair, lashes and lace: nothing where the picture has next to nothing.
+@fragment
+fn fs_cutout(in: Varying, @builtin(front_facing) front: bool) -> @location(0) vec4f {
+    let colour = vec4f(encoded(shaded(in, front)), opacity(in));
+    if textureSample(picture, picture_sampler, in.uv).a < item.depth.w {
+        discard;
+    }
+    return colour;
 }
 
 @fragment

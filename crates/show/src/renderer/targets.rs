@@ -47,7 +47,8 @@ impl Targets {
         let view = |t: &wgpu::Texture| t.create_view(&wgpu::TextureViewDescriptor::default());
         let colour = view(&texture("samples", COLOUR, SAMPLES, attach));
         let depth = view(&texture("depth", DEPTH, SAMPLES, attach));
-        let resolved = texture("picture", COLOUR, 1, attach | wgpu::TextureUsages::COPY_SRC);
+        let shown = wgpu::TextureUsages::COPY_SRC | wgpu::TextureUsages::TEXTURE_BINDING;
+        let resolved = texture("picture", COLOUR, 1, attach | shown);
         let resolved_view = view(&resolved);
         let bytes_per_row = (4 * width).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
         let readback = device.create_buffer(&wgpu::BufferDescriptor {

@@ -2,8 +2,10 @@
 
 use super::GROUND_CELLS;
 use super::lights::{self, MapView, Rig};
+use super::pictures::Pictures;
 use crate::{Camera, Flock, Item, Material, Scene};
 use glam::{Mat4, Vec3, Vec4};
+use std::collections::HashMap;
 
 /// `Frame` of `frame.wgsl`.
 #[repr(C)]
@@ -38,23 +40,51 @@ pub(super) struct ItemUniform {
     cloth: Vec4,
 }
 
-/// One uniform buffer for the items of a frame, at dynamic offsets.
+/// One uniform buffer for the items of a frame, at dynamic offsets, bound with each of the pictures on them.
 pub(super) struct ItemSlots {
     buffer: wgpu::Buffer,
-    pub group: wgpu::BindGroup,
+    layout: wgpu::BindGroupLayout,
     stride: u32,
     count: usize,
+    pictures: Pictures,
+    groups: HashMap<u64, wgpu::BindGroup>,
 }
 
 impl ItemSlots {
-    pub fn new(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, count: usize) -> Self {
+    pub fn new(device: &wgpu::Device, queue: &wgpu::Queue, layout: &wgpu::BindGroupLayout) -> Self {
         let size = size_of::<ItemUniform>() as u32;
         let stride = size.next_multiple_of(device.limits().min_uniform_buffer_offset_alignment);
-        let buffer = uniform(device, "items", stride as u64 * count as u64);
-        let binding =
-            wgpu::BufferBinding { buffer: &buffer, offset: 0, size: wgpu::BufferSize::new(size as u64) };
-        let group = group(device, layout, &[wgpu::BindingResource::Buffer(binding)]);
-        Self { buffer, group, stride, count }
+        let count = 16;
+        Self {
+            buffer: uniform(device, "items", u64::from(stride) * count as u64),
+            layout: layout.clone(),
+            stride,
+            count,
+            pictures: Pictures::new(device, queue),
+            groups: HashMap::new(),
+        }
+    }
+
+    /// Makes room for the pictures of these items and forgets those that nobody has any more.
+    pub fn bring(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, items: &[Item<'_>]) {
+        let textures = items.iter().filter_map(|item| item.texture.as_ref());
+        if self.pictures.bring(device, queue, textures) {
+            self.groups.clear();
+        }
+    }
+
+    /// The group with an item's picture, or with none.
+    pub fn group(&mut self, device: &wgpu::Device, picture: u64) -> &wgpu::BindGroup {
+        self.groups.entry(picture).or_insert_with(|| {
+            let size = wgpu::BufferSize::new(size_of::<ItemUniform>() as u64);
+            let binding = wgpu::BufferBinding { buffer: &self.buffer, offset: 0, size };
+            let entries = [
+                wgpu::BindingResource::Buffer(binding),
+                wgpu::BindingResource::TextureView(self.pictures.view(picture)),
+                wgpu::BindingResource::Sampler(&self.pictures.sampler),
+            ];
+            group(device, &self.layout, &entries)
+        })
     }
 
     pub fn offset(&self, slot: usize) -> u32 {
@@ -65,11 +95,12 @@ impl ItemSlots {
         &mut self,
         device: &wgpu::Device,
         queue: &wgpu::Queue,
-        layout: &wgpu::BindGroupLayout,
         uniforms: &[ItemUniform],
     ) {
         if uniforms.len() > self.count {
-            *self = Self::new(device, layout, uniforms.len().next_power_of_two());
+            self.count = uniforms.len().next_power_of_two();
+            self.buffer = uniform(device, "items", u64::from(self.stride) * self.count as u64);
+            self.groups.clear();
         }
         let mut bytes = vec![0u8; self.stride as usize * uniforms.len()];
         for (slot, u) in bytes.chunks_exact_mut(self.stride as usize).zip(uniforms) {
@@ -131,6 +162,14 @@ pub(super) fn item_uniform(item: &Item<'_>, slack_m: f32) -> ItemUniform {
         world_from_item: Mat4::from(item.world_from_item),
         ..block(&item.material, slack_m, item.leads_m, item.colours.is_some())
     }
+    .pictured(item.texture.is_some() && item.uvs.is_some())
+}
+
+impl ItemUniform {
+    fn pictured(mut self, has_picture: bool) -> Self {
+        self.cloth.z = if has_picture { 1.0 } else { 0.0 };
+        self
+    }
 }
 
 /// A flock's block; `w` of `cloth` tells its members apart in the buffers.
@@ -148,7 +187,7 @@ fn block(m: &Material, slack_m: f32, leads_m: Option<&[f32]>, coloured: bool) ->
         base: m.base.extend(m.opacity),
         sheen: m.sheen.extend(flag(m.two_sided)),
         finish: Vec4::new(m.roughness, m.specular, m.flatness, flag(coloured)),
-        depth: Vec4::new(slack_m, flag(m.opacity < 1.0), worn_slack_m, 0.0),
+        depth: Vec4::new(slack_m, flag(m.opacity < 1.0), worn_slack_m, m.cutout),
         cloth: Vec4::new(m.folds, m.hem_m, 0.0, 0.0),
     }
 }

@@ -4,11 +4,11 @@ use super::shape::{Drawn, Shape};
 use super::uniforms::group;
 use crate::scene::MeshInner;
 use crate::{Flock, Item, Member};
-use glam::{Vec3, Vec4};
+use glam::{Vec2, Vec3, Vec4};
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-/// One vertex as the shaders read it. `surface.wgsl` also reads it as twelve floats.
+/// One vertex as the shaders read it. `surface.wgsl` also reads it as fourteen floats.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 pub(super) struct Vertex {
@@ -17,12 +17,13 @@ pub(super) struct Vertex {
     colour: Vec3,
     /// Metres by which the depth test sees it nearer, depth of the fold it lies in, metres to the nearest open edge.
     detail: Vec3,
+    uv: Vec2,
 }
 
 pub(super) const VERTEX_LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::VertexBufferLayout {
     array_stride: size_of::<Vertex>() as u64,
     step_mode: wgpu::VertexStepMode::Vertex,
-    attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Float32x3, 3 => Float32x3],
+    attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Float32x3, 3 => Float32x3, 4 => Float32x2],
 };
 
 /// An item's buffers for one frame.
@@ -100,6 +101,7 @@ impl Meshes {
         }
         let mean = |a: Vec3, b: Vec3| 0.5 * (a + b);
         let colours = item.colours.map(|c| kept.shape.spread(c, mean));
+        let uvs = item.uvs.map(|uvs| kept.shape.spread(uvs, |a: Vec2, b: Vec2| 0.5 * (a + b)));
         let leads = item.leads_m.map(|l| kept.shape.spread(l, |a, b| 0.5 * (a + b)));
         let to_edge_m = if m.hem_m > 0.0 { kept.shape.edge_distances_m(&drawn.positions) } else { &[] };
         self.scratch.clear();
@@ -113,6 +115,7 @@ impl Meshes {
                     drawn.folds.get(v).copied().unwrap_or(0.0),
                     to_edge_m.get(v).copied().unwrap_or(1.0),
                 ),
+                uv: uvs.as_ref().map_or(Vec2::ZERO, |uvs| uvs[v]),
             },
         ));
         let bytes: &[u8] = bytemuck::cast_slice(&self.scratch);

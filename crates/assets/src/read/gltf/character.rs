@@ -2,6 +2,7 @@
 
 use super::animation;
 use super::document::Document;
+use super::looks::{self, Looks};
 use super::nodes::Nodes;
 use super::parts::{self, Binding, Part, Surface};
 use super::rig::{Folding, Rig, Rigs};
@@ -153,6 +154,12 @@ impl Character {
             return Err(doc.bad("meshes", "the selected meshes have no triangles"));
         }
         Ok(surface)
+    }
+
+    /// How the body looks, triangle by triangle.
+    pub fn looks(&self, doc: &Document, nodes: &Nodes) -> Result<Loaded<Looks>> {
+        let surface = self.surface(doc, nodes)?;
+        Ok(looks::looks(doc, &surface.materials))
     }
 
     /// The name of the only mesh, else of the file.

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::Path;
+use toile_model::disk;
 
 /// A file in memory.
 pub(super) struct Document<'p> {
@@ -30,7 +31,7 @@ const UNPACKED_AT_LEAST: u64 = 1 << 20;
 impl<'p> Document<'p> {
     /// Reads a file and all buffers it names.
     pub fn read(path: &'p Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let bytes = disk::read(path).map_err(|e| Error::io(path, e))?;
         Self::from_bytes(path, &bytes)
     }
 
@@ -160,7 +161,7 @@ fn split<'b>(path: &Path, bytes: &'b [u8]) -> Result<(&'b [u8], Option<&'b [u8]>
 }
 
 /// The bytes that a uri stands for: data written into it, or a file beside the document.
-fn fetch(path: &Path, place: &str, uri: &str) -> Result<Vec<u8>> {
+pub(super) fn fetch(path: &Path, place: &str, uri: &str) -> Result<Vec<u8>> {
     if let Some(data) = uri.strip_prefix("data:") {
         let Some((_, text)) = data.split_once(";base64,") else {
             return Err(Error::bad(path, place, "a data uri that is not base64"));
@@ -175,11 +176,10 @@ fn fetch(path: &Path, place: &str, uri: &str) -> Result<Vec<u8>> {
     }
     let file = path.parent().unwrap_or(Path::new("")).join(name);
     // A device or a pipe has no end.
-    let meta = std::fs::metadata(&file).map_err(|e| Error::io(&file, e))?;
-    if !meta.is_file() {
+    if !disk::is_plain_file(&file).map_err(|e| Error::io(&file, e))? {
         return Err(Error::bad(path, place, format!("`{uri}` is not a file")));
     }
-    std::fs::read(&file).map_err(|e| Error::io(&file, e))
+    disk::read(&file).map_err(|e| Error::io(&file, e))
 }
 
 /// Standard base64 with or without padding; `None` for any other character.
@@ -231,7 +231,10 @@ pub(super) struct Json {
     pub animations: Vec<Animation>,
     pub buffers: Vec<Buffer>,
     pub buffer_views: Vec<BufferView>,
-    pub materials: Vec<Named>,
+    pub materials: Vec<Material>,
+    /// Taken apart where looks are asked for: a faulty picture does not make geometry unreadable.
+    pub textures: serde_json::Value,
+    pub images: serde_json::Value,
     pub meshes: Vec<Mesh>,
     pub nodes: Vec<Node>,
     pub skins: Vec<Skin>,
@@ -304,8 +307,11 @@ pub(super) struct BufferView {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Named {
+pub(super) struct Material {
     pub name: Option<String>,
+    /// Colour, picture and finish, taken apart with the pictures.
+    #[serde(flatten)]
+    pub look: BTreeMap<String, serde_json::Value>,
 }
 
 #[derive(Deserialize)]

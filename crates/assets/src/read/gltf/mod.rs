@@ -2,17 +2,19 @@
 //!
 //! `document` takes the file apart, `accessors` reads its arrays, `nodes` its hierarchy; `parts` finds the
 //! primitives that are meant, `rig` makes rigid joints of nodes with scale, `animation` samples, `character`
-//! puts it together and `contents` lists what is there.
+//! puts it together, `looks` finds its colours and pictures and `contents` lists what is there.
 
 mod accessors;
 mod animation;
 mod character;
 mod contents;
 mod document;
+mod looks;
 mod nodes;
 mod parts;
 mod rig;
 
+pub use looks::{Look, Looks};
 pub use contents::{AnimationInfo, Contents, MeshInfo, NodeInfo, PrimitiveInfo, SkinInfo, contents};
 
 use super::Loaded;
@@ -75,6 +77,13 @@ pub fn read_body_with(path: impl AsRef<Path>, options: &Options) -> Result<Loade
     let doc = Document::read(path)?;
     let nodes = Nodes::new(&doc)?;
     Character::new(&doc, &nodes, options)?.body(&doc, &nodes)
+}
+
+/// Colours and pictures of the body that [`read_body`] gives. A picture that cannot be had is a problem, not an error.
+pub fn read_looks(path: impl AsRef<Path>, select: Option<&str>) -> Result<Loaded<Looks>> {
+    let doc = Document::read(path.as_ref())?;
+    let nodes = Nodes::new(&doc)?;
+    Character::new(&doc, &nodes, &Options::select(select))?.looks(&doc, &nodes)
 }
 
 /// [`read_motions`] with all options. A file without skins may still move nodes: these are the joints then.

@@ -122,6 +122,8 @@ pub(super) struct Surface {
     pub positions: Vec<Vec3>,
     pub triangles: Vec<[u32; 3]>,
     pub uvs: Vec<Vec2>,
+    /// The material of each triangle, by its number in the file.
+    pub materials: Vec<Option<u32>>,
     /// Vertex colours, where they are asked for.
     pub colours: Option<Vec<[f32; 3]>>,
     /// Weights to the joints that `bind` names, one row per vertex.
@@ -180,6 +182,8 @@ impl Surface {
             }
         }
         self.triangles.extend(triangles);
+        let material = primitive.material.map(|m| m as u32);
+        self.materials.resize(self.triangles.len(), material);
         Ok(())
     }
 

@@ -34,6 +34,8 @@ pub(super) struct Cloth {
     /// What is near each limb in the present frame.
     near: Vec<Vec<u32>>,
     started: bool,
+    /// Velocity of the air beside that of the wearer, m/s.
+    pub wind: Vec3A,
 }
 
 impl Cloth {
@@ -50,6 +52,7 @@ impl Cloth {
             falls: vec![GRAVITY; n],
             near: floating.limbs.iter().map(|l| Vec::with_capacity(l.candidates.len())).collect(),
             started: false,
+            wind: Vec3A::ZERO,
         }
     }
 
@@ -118,6 +121,7 @@ impl Cloth {
         }
         let wearer = (self.held.iter().zip(&self.held_before).map(|(a, b)| *a - *b).sum::<Vec3A>())
             / (self.held.len().max(1) as f32 * dt);
+        let air = wearer + self.wind;
         let parts = (dt / longest).ceil().max(1.0);
         let h = dt / parts;
         for (falls, eased) in self.falls.iter_mut().zip(&floating.eased) {
@@ -134,7 +138,7 @@ impl Cloth {
                 self.x[n + k] = self.held_before[k].lerp(*held, t1);
             }
             for v in &mut self.v {
-                *v = wearer + (*v - wearer) * still;
+                *v = air + (*v - air) * still;
             }
             let posed: [Option<Posed<'_>>; MOST_LIMBS] = std::array::from_fn(|k| {
                 let limb = floating.limbs.get(k)?;

@@ -30,16 +30,20 @@ pub struct LayeredSettings {
     /// Longest part of a step that springs are solved for, s. The paper's is 0.04 with a full solve; ours are short with
     /// one sweep each, which costs as much and takes less from a swing.
     pub step_secs: f32,
+    /// Velocity of the air around the wearer, m/s: floating cloth is blown along with it.
+    pub wind: Vec3,
 }
 
 impl Default for LayeredSettings {
     fn default() -> Self {
-        Self { step_secs: 1.0 / 240.0 }
+        Self { step_secs: 1.0 / 240.0, wind: Vec3::ZERO }
     }
 }
 
 /// The paper's step: springs are not solved over longer ones.
 const PAPERS_STEP_SECS: f32 = 0.04;
+/// Springs are not asked to stand more wind than this, m/s.
+const STORM_M_PER_S: f32 = 20.0;
 /// A wearer that goes farther than this in a step, m plus m/s, was put somewhere else.
 const TELEPORT_M: f32 = 0.5;
 const TELEPORT_M_PER_S: f32 = 20.0;
@@ -73,7 +77,14 @@ impl Layered {
     /// A garment at rest until its first step.
     pub fn new(layers: Arc<Layers>, settings: LayeredSettings) -> Self {
         let posed = layers.attachment.rest.clone();
-        let settings = LayeredSettings { step_secs: settings.step_secs.clamp(1e-4, PAPERS_STEP_SECS) };
+        let settings = LayeredSettings {
+            step_secs: settings.step_secs.clamp(1e-4, PAPERS_STEP_SECS),
+            wind: if settings.wind.is_finite() { settings.wind.clamp_length_max(STORM_M_PER_S) } else { Vec3::ZERO },
+        };
+        let mut cloth = layers.floating.as_ref().map(Cloth::new);
+        if let Some(cloth) = &mut cloth {
+            cloth.wind = settings.wind.into();
+        }
         Self {
             joints: layers.joints,
             before: posed.clone(),
@@ -83,7 +94,7 @@ impl Layered {
             discs: Discs::new(&layers.discs, &layers.attachment),
             kinematic: Hung::new(&layers.attachment.skin, layers.kinematic.iter().copied()),
             lattice: layers.trunk.as_ref().map(Lattice::new),
-            cloth: layers.floating.as_ref().map(Cloth::new),
+            cloth,
             hips: None,
             per_second: 0.0,
             layers,

@@ -1,0 +1,126 @@
+// Opens the viewer's page in headless Chromium as a user would: node page.mjs PROGRAM FOLDER PICTURES NODE_MODULES
+// Fails where the console complains, the garment stands still, a dropped file does not appear, a broken one is not said,
+// or a phone's width does not work. Pictures of each are kept.
+import { createRequire } from "node:module";
+import { spawn } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+
+const [program, folder, pictures, modules] = process.argv.slice(2);
+const require = createRequire(path.join(path.resolve(modules), "x.js"));
+const { chromium } = require("playwright-core");
+const server = spawn(program, ["view", "--web", "--folder", folder]);
+const address = await new Promise((resolve, reject) => {
+  server.stdout.on("data", (text) => resolve(String(text).match(/http:\S+/)[0]));
+  server.stderr.on("data", (text) => reject(new Error(String(text))));
+});
+const quiet = ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync"];
+const webgpu = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader", "--enable-unsafe-swiftshader",
+  "--ignore-gpu-blocklist"];
+const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const faults = [];
+
+// A picture of the page as the reader sees it, and how many of its pixels differ from another.
+const seen = async (page, name) => {
+  const file = path.join(pictures, `page-${name}.png`);
+  await page.screenshot({ path: file });
+  return fs.readFileSync(file);
+};
+const differ = (page, a, b) => page.evaluate(async ([a, b]) => {
+  const pixels = async (base64) => {
+    const bitmap = await createImageBitmap(await (await fetch(`data:image/png;base64,${base64}`)).blob());
+    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+    const context = canvas.getContext("2d");
+    context.drawImage(bitmap, 0, 0);
+    return context.getImageData(0, 0, bitmap.width, bitmap.height).data;
+  };
+  const [p, q] = [await pixels(a), await pixels(b)];
+  let count = 0;
+  for (let i = 0; i < Math.min(p.length, q.length); i += 4) {
+    if (Math.abs(p[i] - q[i]) + Math.abs(p[i + 1] - q[i + 1]) + Math.abs(p[i + 2] - q[i + 2]) > 24) count += 1;
+  }
+  return count;
+}, [a.toString("base64"), b.toString("base64")]);
+const red = (page, picture) => page.evaluate(async (base64) => {
+  const bitmap = await createImageBitmap(await (await fetch(`data:image/png;base64,${base64}`)).blob());
+  const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+  const context = canvas.getContext("2d");
+  context.drawImage(bitmap, 0, 0);
+  const p = context.getImageData(0, 0, bitmap.width, bitmap.height).data;
+  let count = 0;
+  for (let i = 0; i < p.length; i += 4) if (p[i] > 120 && p[i + 1] < 50 && p[i + 2] < 50) count += 1;
+  return count;
+}, picture.toString("base64"));
+const drop = (page, name, text) => page.evaluate(([name, text]) => {
+  const data = new DataTransfer();
+  data.items.add(new File([text], name));
+  document.getElementById("stage").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+}, [name, text]);
+// Looks again until it is as it should be; drawing by software takes its time.
+const until = async (what, fault, tries = 40) => {
+  for (let k = 0; k < tries; k += 1) {
+    const value = await what();
+    if (value !== null) return value;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  fault();
+  return null;
+};
+
+const cube = "v -0.3 0.9 -0.3\nv 0.3 0.9 -0.3\nv 0.3 1.2 -0.3\nv -0.3 1.2 -0.3\nv -0.3 0.9 0.3\nv 0.3 0.9 0.3\n" +
+  "v 0.3 1.2 0.3\nv -0.3 1.2 0.3\nf 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 3 4 8 7\nf 2 3 7 6\nf 4 1 5 8\n";
+let browser = await chromium.launch({ executablePath, args: [...quiet, ...webgpu] });
+for (const [name, width, height] of [["desk", 1000, 700], ["phone", 390, 780]]) {
+  const page = await (await browser.newContext({ viewport: { width, height } })).newPage();
+  const fault = (what) => faults.push(`${name}: ${what}`);
+  page.on("console", (m) => { if (m.type() === "error") fault(`console: ${m.text()}`); });
+  page.on("pageerror", (e) => { if (!e.message.includes("control flow")) fault(`script: ${e.message}`); });
+  await page.goto(address);
+  const shown = await until(async () => (await page.locator("#say").isHidden()) ? true : null, () => fault("it never starts"), 60);
+  if (!shown) { await seen(page, `${name}-failed`); continue; }
+  await page.waitForTimeout(1500);
+  const first = await seen(page, `${name}-open`);
+  await until(async () => {
+    const now = await seen(page, `${name}-plays`);
+    return await differ(page, first, now) > 300 ? true : null;
+  }, () => fault("the garment stands still"));
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  if (over > 0) fault(`the page is ${over} px too wide`);
+  if (name === "desk") {
+    const learned = page.getByRole("button", { name: "learned dress" });
+    if (await learned.count()) {
+      await learned.click();
+      await page.waitForTimeout(4000);
+      await seen(page, "desk-learned");
+    }
+    await page.locator("#canvas").focus();
+    await page.keyboard.press("Space");
+    await page.waitForTimeout(1500);
+    const before = await seen(page, "desk-paused");
+    await drop(page, "cube.obj", cube);
+    await until(async () => {
+      const now = await seen(page, "desk-dropped");
+      return await differ(page, before, now) > 2000 ? true : null;
+    }, () => fault("a dropped file does not appear"));
+    await drop(page, "broken.toile", "this is no model");
+    await until(async () => (await red(page, await seen(page, "desk-broken"))) > 1000 ? true : null,
+      () => fault("a broken file is not said"));
+  }
+  await page.context().close();
+}
+await browser.close();
+
+// Without WebGPU the page says so.
+browser = await chromium.launch({ executablePath, args: [...quiet, "--disable-gpu", "--disable-features=WebGPU"] });
+const page = await browser.newPage();
+await page.addInitScript(() => Object.defineProperty(navigator, "gpu", { value: undefined }));
+await page.goto(address);
+await page.waitForTimeout(800);
+const said = await page.locator("#say").innerText();
+if (!said.includes("WebGPU")) faults.push(`without WebGPU the page says: ${said}`);
+await seen(page, "without-webgpu");
+await browser.close();
+server.kill();
+for (const f of faults) console.error(f);
+process.exit(faults.length > 0 ? 1 : 0);
