@@ -1,5 +1,6 @@
 //! `toile animate`: a garment on a motion by any tier, as a cache that other programs play.
 
+use crate::adaptive;
 use crate::convert::Rest;
 use crate::output::{self, Overwrite};
 use crate::pacing::{self, Pacing};
@@ -39,6 +40,7 @@ use toile_assets::{Body, Garment, Mesh};
     toile animate --garment dress --motion walk --out walk.pc2\n  \
     toile animate --tier layered --body hero.glb --garment shirt --motion walk --out walk.glb --with-body\n  \
     toile animate --tier stable --model dress.toile --garment dress --motion turn:90 --out turn.usda\n  \
+    toile animate --tier adaptive --model sweater.toile --garment sweater --motion gym --out gym.pc2\n  \
     toile animate --tier full --body hero.glb --garment cape.obj --motion run.bvh --fabric silk --out run.glb --with-body\n  \
     toile animate --tier layered --garment cape.obj --pin neckline --motion walk --out cape.pc2\n  \
     toile animate --garment skirt --motion walk --seconds 2 --fps 24 --out frames/skirt.obj --json")]
@@ -64,7 +66,7 @@ pub struct Args {
     /// Only these seconds of the motion: FROM:TO, FROM: or :TO
     #[arg(long, value_parser = pacing::span)]
     trim: Option<(f64, f64)>,
-    /// A learned garment, for the tier stable
+    /// A learned garment: a model for the tier stable, a database for the tier adaptive
     #[arg(long)]
     model: Option<PathBuf>,
     /// A fabric file or a built-in fabric; the garment's own when not given
@@ -124,12 +126,18 @@ pub fn run(args: &Args) -> Result<()> {
             BadRequest("--with-body goes with a .glb; other caches hold the garment alone".into()).into()
         );
     }
-    let tier = args.tier.unwrap_or(if args.model.is_some() { TierName::Stable } else { TierName::Skin });
+    let tier = match (args.tier, &args.model) {
+        (Some(tier), _) => tier,
+        (None, Some(path)) if adaptive::is_database(path) => TierName::Adaptive,
+        (None, Some(_)) => TierName::Stable,
+        (None, None) => TierName::Skin,
+    };
     let body = resolve::body(&args.body, None)?;
     let pacing = Pacing { fps: args.motion_fps, trim: args.trim, rate_flag: "--motion-fps" };
     let shot = PosedMotion::new(&args.motion, args.clip.as_deref(), &body, &pacing, args.fps, args.seconds)?;
     let (played, files) = match tier {
         TierName::Stable => stable(args, &body, &shot)?,
+        TierName::Adaptive => subspace(args, &body, &shot)?,
         TierName::Skin | TierName::Layered | TierName::Full => cloth(args, tier, &body, &shot)?,
     };
     if played.clamped_frames > 0 {
@@ -200,6 +208,29 @@ fn stable(args: &Args, body: &Body, shot: &PosedMotion) -> Result<(Played, Vec<P
         Some(bones) => cache.push(&leash.kept(bones, p)),
         None => cache.push(p),
     })?;
+    Ok((played, cache.finish(body)?))
+}
+
+/// A garment simulated in a subspace.
+fn subspace(args: &Args, body: &Body, shot: &PosedMotion) -> Result<(Played, Vec<PathBuf>)> {
+    let Some(path) = &args.model else {
+        return Err(BadRequest(
+            "the tier adaptive needs --model FILE.toile (see `toile train --kind adaptive`)".into(),
+        )
+        .into());
+    };
+    let Some(name) = &args.garment else {
+        return Err(
+            BadRequest("the tier adaptive needs --garment, the one that it was trained on".into()).into()
+        );
+    };
+    let mut garment = resolve::worn(name, body, args.rest.into())?;
+    resolve::held_by(&mut garment, &args.pin)?;
+    let database = adaptive::database_for(path, body, &garment)?;
+    let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
+    let mut tier = adaptive::tier(body, &garment, &fabric, &database, Default::default())?;
+    let mut cache = Cache::new(args, Drawn::garment(&garment), shot)?;
+    let played = tiers::play(&mut tier, shot, &mut |p| cache.push(p))?;
     Ok((played, cache.finish(body)?))
 }
 

@@ -31,7 +31,7 @@ pub use error::{Error, Result};
 pub use kernel::Isa;
 pub use pose::Actor;
 #[cfg(feature = "simulate")]
-pub use tier::Full;
+pub use tier::{Adaptive, Full};
 pub use tier::{Layered, LayeredSettings, Leashed, Limits, Skinned, Stable, Tier, TierReport, balance};
 
 /// The small vectors and matrices that poses and vertices are given in.

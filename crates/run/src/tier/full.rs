@@ -1,7 +1,8 @@
 //! The truth as a tier: full simulation behind the same trait.
 
+use super::narrow;
 use crate::{Error, Result, Tier, TierReport, clock, pose};
-use glam::{Affine3A, DVec3, Vec3};
+use glam::{Affine3A, Vec3};
 use toile_simulate::{State, World};
 
 /// A garment that is simulated.
@@ -52,8 +53,4 @@ impl Tier for Full {
     fn vertices(&self) -> usize {
         self.world.state.x.len()
     }
-}
-
-fn narrow(values: &[DVec3], out: &mut [Vec3]) {
-    out.iter_mut().zip(values).for_each(|(out, v)| *out = v.as_vec3());
 }
