@@ -99,7 +99,7 @@ pub unsafe extern "C" fn toile_ladder_hand_over(ladder: *mut Ladder, tier: u32, 
     border(|| {
         // SAFETY: the caller's promise.
         let ladder = unsafe { ladder_mut(ladder) }?;
-        if !(secs >= 0.0 && secs <= 60.0) {
+        if !(0.0..=60.0).contains(&secs) {
             return Err((Status::Range, format!("a hand-over of {secs} s; it wants 0 to 60")));
         }
         ladder.inner.settings().secs = secs;

@@ -1,5 +1,6 @@
 //! `toile animate`: a garment on a motion by any tier, as a cache that other programs play.
 
+use crate::adaptive;
 use crate::convert::Rest;
 use crate::output::{self, Overwrite};
 use crate::pacing::{self, Pacing};
@@ -42,6 +43,7 @@ use toile_run::{Driven, Embedding};
     toile animate --garment dress --motion walk --out walk.pc2\n  \
     toile animate --tier layered --body hero.glb --garment shirt --motion walk --out walk.glb --with-body\n  \
     toile animate --tier stable --model dress.toile --garment dress --motion turn:90 --out turn.usda\n  \
+    toile animate --tier adaptive --model sweater.toile --garment sweater --motion gym --out gym.pc2\n  \
     toile animate --tier full --body hero.glb --garment cape.obj --motion run.bvh --fabric silk --out run.glb --with-body\n  \
     toile animate --tier skin@0,stable@1,full@2.5 --model dress.toile --garment dress --motion walk --out climb.glb\n  \
     toile animate --tier layered --garment shirt --drive shirt:20000 --motion walk --out dense.abc\n  \
@@ -73,9 +75,12 @@ pub struct Args {
     /// Only these seconds of the motion: FROM:TO, FROM: or :TO
     #[arg(long, value_parser = pacing::span)]
     trim: Option<(f64, f64)>,
-    /// A learned garment, for the tier stable
+    /// A learned garment: a model for the tier stable, a database for the tier adaptive
     #[arg(long)]
     model: Option<PathBuf>,
+    /// A database for the tier adaptive beside the --model of the tier stable, where both take their turns
+    #[arg(long)]
+    database: Option<PathBuf>,
     /// A fabric file or a built-in fabric; the garment's own when not given
     #[arg(long)]
     fabric: Option<String>,
@@ -138,7 +143,11 @@ pub fn run(args: &Args) -> Result<()> {
             BadRequest("--with-body goes with a .glb; other caches hold the garment alone".into()).into()
         );
     }
-    let usual = Schedule::of(if args.model.is_some() { TierName::Stable } else { TierName::Skin });
+    let usual = Schedule::of(match &args.model {
+        Some(path) if adaptive::is_database(path) => TierName::Adaptive,
+        Some(_) => TierName::Stable,
+        None => TierName::Skin,
+    });
     let schedule = args.tier.as_ref().unwrap_or(&usual);
     let body = resolve::body(&args.body, None)?;
     let pacing = Pacing { fps: args.motion_fps, trim: args.trim, rate_flag: "--motion-fps" };
@@ -146,6 +155,7 @@ pub fn run(args: &Args) -> Result<()> {
     let (played, files) = match schedule.only() {
         None => ladder(args, schedule, &body, &shot)?,
         Some(TierName::Stable) => stable(args, &body, &shot)?,
+        Some(TierName::Adaptive) => subspace(args, &body, &shot)?,
         Some(tier) => cloth(args, tier, &body, &shot)?,
     };
     if played.clamped_frames > 0 {
@@ -236,14 +246,40 @@ fn ladder(
     let mut garment = resolve::worn(name, body, args.rest.into())?;
     resolve::held_by(&mut garment, &args.pin)?;
     let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
-    let model = match &args.model {
+    let (databases, models): (Vec<_>, Vec<_>) =
+        args.model.iter().chain(&args.database).partition(|path| adaptive::is_database(path));
+    let model = match models.first() {
         Some(path) => Some(tiers::model_for(path, body, Some(&garment))?),
         None => None,
     };
     let dense = Dense::of(args, body, Some(&garment))?;
-    let rungs = Rungs::new(body, &garment, &fabric, model.as_ref())?;
+    let mut rungs = Rungs::new(body, &garment, &fabric, model.as_ref())?;
+    if let Some(path) = databases.first() {
+        rungs.database = Some(adaptive::database_for(path, body, &garment)?);
+    }
     let mut cache = Cache::new(args, Drawn::garment(&garment, &dense), shot)?;
     let played = schedule::play(&rungs, schedule, args.hand_over as f32, shot, &mut |p| cache.push(p))?;
+    Ok((played, cache.finish(body)?))
+}
+
+/// A garment simulated in a subspace.
+fn subspace(args: &Args, body: &Body, shot: &PosedMotion) -> Result<(Played, Vec<PathBuf>)> {
+    let Some(path) = args.model.as_ref().or(args.database.as_ref()) else {
+        return Err(adaptive::no_database().into());
+    };
+    let Some(name) = &args.garment else {
+        return Err(
+            BadRequest("the tier adaptive needs --garment, the one that it was trained on".into()).into()
+        );
+    };
+    let mut garment = resolve::worn(name, body, args.rest.into())?;
+    resolve::held_by(&mut garment, &args.pin)?;
+    let database = adaptive::database_for(path, body, &garment)?;
+    let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
+    let dense = Dense::of(args, body, Some(&garment))?;
+    let mut tier = adaptive::tier(body, &garment, &fabric, &database, Default::default())?;
+    let mut cache = Cache::new(args, Drawn::garment(&garment, &dense), shot)?;
+    let played = tiers::play(&mut tier, shot, &mut |p| cache.push(p))?;
     Ok((played, cache.finish(body)?))
 }
 

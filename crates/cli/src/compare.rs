@@ -2,6 +2,7 @@
 
 mod study;
 
+use crate::adaptive;
 use crate::animate::duration;
 use crate::convert::Rest;
 use crate::driver;
@@ -19,6 +20,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 use toile_assets::{Attachment, Body, Garment, Model, Motion, Penetration, PosedBody, Take};
+use toile_model::adaptive::Database;
 use toile_run::{Layered, LayeredSettings};
 use toile_show::{Image, Material, MeshHandle, View, contact_sheet};
 
@@ -56,7 +58,7 @@ pub struct Args {
     /// A recorded simulation to compare with, instead of simulating the motion now
     #[arg(long, conflicts_with_all = ["motion", "clip", "seconds", "fps", "trim", "fabric"])]
     take: Option<PathBuf>,
-    /// The learned garment; without it skin, layered and full are compared
+    /// The learned garment, a model or a database of the tier adaptive; without it skin, layered and full are compared
     #[arg(long)]
     model: Option<PathBuf>,
     /// A fabric file or a built-in fabric; the garment's own when not given
@@ -121,15 +123,20 @@ pub fn run(args: &Args) -> Result<()> {
     let body = resolve::body(&args.body, None)?;
     let mut garment = resolve::worn(&args.garment, &body, args.rest.into())?;
     resolve::held_by(&mut garment, &args.pin)?;
-    let model = match &args.model {
-        Some(path) => Some(tiers::model_for(path, &body, Some(&garment))?),
-        None => None,
-    };
+    let (mut model, mut database) = (None, None);
+    match &args.model {
+        Some(path) if adaptive::is_database(path) => {
+            database = Some(adaptive::database_for(path, &body, &garment)?);
+        }
+        Some(path) => model = Some(tiers::model_for(path, &body, Some(&garment))?),
+        None => {}
+    }
     let truth = truth(args, &body, &garment, model.as_deref())?;
     let attachment = draped_attachment(&body, &garment, &truth)?;
     let shot = shot_of(&truth, &body)?;
     let bodies = bodies(&body, &shot.bones);
-    let rows = play(&body, &garment, model.as_ref(), &truth, &attachment, &shot, &bodies)?;
+    let learned = Learned { model: model.as_ref(), database: database.as_ref() };
+    let rows = play(&body, &garment, learned, &truth, &attachment, &shot, &bodies)?;
     let mut drawn = false;
     if let Some(out) = &args.out
         && let Some(renderer) = driver::renderer_if_any()?
@@ -230,10 +237,17 @@ fn shot_of(take: &Take, body: &Body) -> Result<PosedMotion> {
     Ok(PosedMotion { motion, bones, roots: take.roots.clone(), fps: take.fps })
 }
 
+/// What was learned of the garment, by tier.
+#[derive(Clone, Copy)]
+struct Learned<'a> {
+    model: Option<&'a Arc<Model>>,
+    database: Option<&'a Arc<Database>>,
+}
+
 fn play(
     body: &Body,
     garment: &Garment,
-    model: Option<&Arc<Model>>,
+    learned: Learned,
     truth: &Take,
     attachment: &Attachment,
     shot: &PosedMotion,
@@ -297,7 +311,7 @@ fn play(
         let lively = toile_learn::liveliness_beyond(&skinned, &full, &frames, shot.fps);
         row(TierName::Layered, frames, played, lively, layers.bytes(), state);
     }
-    if let Some(model) = model {
+    if let Some(model) = learned.model {
         let mut keep = |p: &[Vec3]| {
             frames.push(p.to_vec());
             Ok(())
@@ -307,6 +321,19 @@ fn play(
         let state = 4 * (model.order + 1) * model.cloth_dims;
         let lively = (scores.liveliness, scores.correlation);
         row(TierName::Stable, kept(&std::mem::take(&mut frames)), played, lively, model.bytes(), state);
+    }
+    if let Some(database) = learned.database {
+        let fabric = resolve::fabric(&garment.fabric)?;
+        let mut tier = adaptive::tier(body, garment, &fabric, database, Default::default())?;
+        let mut keep = |p: &[Vec3]| {
+            frames.push(p.to_vec());
+            Ok(())
+        };
+        let played = tiers::play(&mut tier, shot, &mut keep)?;
+        let frames = kept(&std::mem::take(&mut frames));
+        let full: Vec<&[Vec3]> = (0..truth.len()).map(|f| truth.frame(f)).collect();
+        let lively = toile_learn::liveliness_beyond(&skinned, &full, &frames, shot.fps);
+        row(TierName::Adaptive, frames, played, lively, database.bytes(), 120 * vertices);
     }
     let frames = (0..truth.len()).map(|f| truth.frame(f).to_vec()).collect();
     // Triangles with their flat shapes; positions and velocities of two steps in f64. What a solver keeps besides

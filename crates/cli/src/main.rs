@@ -4,6 +4,7 @@
 #[macro_use]
 mod say;
 
+mod adaptive;
 mod advise;
 mod animate;
 mod compare;

@@ -1,5 +1,6 @@
 //! Which tier moves a garment when: `--tier stable@0,full@2.5`.
 
+use crate::adaptive;
 use crate::resolve::BadRequest;
 use crate::tiers::{self, Played, PosedMotion, TierName};
 use anyhow::{Context, Result};
@@ -7,6 +8,7 @@ use clap::ValueEnum;
 use glam::Vec3;
 use std::sync::Arc;
 use toile_assets::{Body, Fabric, Garment, Model, Role};
+use toile_model::adaptive::Database;
 use toile_run::{
     Full, HandOverSettings, Ladder, Layered, LayeredSettings, Leashed, Skinned, Stable, Tier, TierReport,
 };
@@ -80,6 +82,8 @@ pub struct Rungs<'a> {
     pub garment: &'a Garment,
     pub fabric: &'a Fabric,
     pub model: Option<&'a Arc<Model>>,
+    /// For the tier adaptive.
+    pub database: Option<Arc<Database>>,
     draped: World,
     rest: Vec<Vec3>,
 }
@@ -95,7 +99,7 @@ impl<'a> Rungs<'a> {
         let recorder = Recorder::new(body, garment);
         let draped = recorder.drape(fabric).with_context(|| format!("draping `{}`", garment.name))?;
         let rest = draped.state.x.iter().map(|p| p.as_vec3()).collect();
-        Ok(Self { body, garment, fabric, model, draped, rest })
+        Ok(Self { body, garment, fabric, model, database: None, draped, rest })
     }
 
     /// The garment as it hangs.
@@ -120,6 +124,10 @@ impl<'a> Rungs<'a> {
             TierName::Stable => {
                 let Some(model) = self.model else { return Err(no_model().into()) };
                 Box::new(Stable::new(model.clone()))
+            }
+            TierName::Adaptive => {
+                let Some(database) = &self.database else { return Err(adaptive::no_database().into()) };
+                Box::new(adaptive::tier(self.body, self.garment, self.fabric, database, Default::default())?)
             }
             TierName::Full => {
                 let mut world = self.draped.clone();

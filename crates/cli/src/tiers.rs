@@ -24,6 +24,8 @@ pub enum TierName {
     Layered,
     /// Learned; needs --model
     Stable,
+    /// Simulated in a subspace; needs --model
+    Adaptive,
     /// Simulated
     Full,
 }
@@ -34,6 +36,7 @@ impl TierName {
             Self::Skin => "skin",
             Self::Layered => "layered",
             Self::Stable => "stable",
+            Self::Adaptive => "adaptive",
             Self::Full => "full",
         }
     }
@@ -169,7 +172,7 @@ pub fn model_for(path: &std::path::Path, body: &Body, garment: Option<&Garment>)
 }
 
 /// Plays a tier that steps from pose to pose, frame by frame into `out`.
-fn play(
+pub fn play(
     tier: &mut dyn Tier,
     shot: &PosedMotion,
     out: &mut dyn FnMut(&[Vec3]) -> Result<()>,

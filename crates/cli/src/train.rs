@@ -1,9 +1,9 @@
 //! `toile train`: from takes to a model.
 
-use crate::advise;
 use crate::output::{self, Overwrite};
 use crate::progress;
 use crate::resolve::{self, BadRequest};
+use crate::{adaptive, advise};
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use toile_learn::{LeftOut, Settings, TakeFiles, Training};
 #[command(after_help = "Examples:\n  \
     toile train out/takes --out dress.toile\n  \
     toile train out/takes --body hero.glb --model b --cloth-dims 32 --out cape.toile\n  \
+    toile train out/takes --kind adaptive --out sweater.toile\n  \
     toile train out/takes --advise dance.bvh")]
 pub struct Args {
     /// Folder of takes, or take files
@@ -27,6 +28,11 @@ pub struct Args {
     /// root motion (c); d when not given, c in the canonical space
     #[arg(long, value_enum)]
     model: Option<Kind>,
+    /// A model for the tier stable, or a database for the tier adaptive, whose garment is simulated in a subspace
+    #[arg(long, value_enum, default_value = "stable")]
+    kind: For,
+    #[command(flatten)]
+    adaptive: adaptive::TrainArgs,
     /// Where the garment is learned: in the bind pose, before skinning (d), or in the frame of the root, as published (a, b, c)
     #[arg(long, value_enum)]
     space: Option<Space>,
@@ -88,7 +94,7 @@ enum Space {
 
 impl Args {
     /// The kind of model that is asked for, by itself, by its space or as the printed form.
-    fn kind(&self) -> Result<ModelKind> {
+    fn model_kind(&self) -> Result<ModelKind> {
         let published = self.paper || self.space == Some(Space::Canonical);
         let kind = match self.model {
             Some(Kind::A) => ModelKind::A,
@@ -111,6 +117,12 @@ impl Args {
     }
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum For {
+    Stable,
+    Adaptive,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Kind {
     A,
@@ -124,13 +136,16 @@ pub fn run(args: &Args) -> Result<()> {
         Some(out) if args.advise.is_empty() => out,
         _ => return advise::run(&args.takes, &args.advise, &args.body, args.json),
     };
-    let kind = args.kind()?;
+    let kind = args.model_kind()?;
     args.overwrite.check(out, output::named([args.body.as_str()], &args.takes))?;
     let body = resolve::body(&args.body, None)?;
     let files = take_files(&args.takes)?;
     let (TakeFiles(files), left_out) =
         if args.untrue { (TakeFiles(files), Vec::new()) } else { only_true(files)? };
     let takes = TakeFiles(vec![files; usize::from(args.repeat)].concat());
+    if args.kind == For::Adaptive {
+        return adaptive::train(&body, &takes, &args.adaptive, out, &left_out, args.json);
+    }
     let settings = Settings::default().with(|s| {
         s.kind = kind;
         s.order = usize::from(args.order);
@@ -174,7 +189,7 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 /// What is wrong with the takes is the user's to mend; what numbers do is not.
-fn bad_takes(e: toile_learn::Error) -> anyhow::Error {
+pub fn bad_takes(e: toile_learn::Error) -> anyhow::Error {
     match e {
         toile_learn::Error::Numerical(_) => anyhow::Error::new(e),
         toile_learn::Error::Read(e) => e.into(),

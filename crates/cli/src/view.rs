@@ -101,7 +101,13 @@ fn viewer(args: &Args) -> Result<Viewer> {
     }
     viewer.act(Action::Panes(args.panes));
     if let Some(tier) = args.tier {
-        let way = way(tier);
+        let Some(way) = way(tier) else {
+            let tier = tier.as_str();
+            return Err(BadRequest(format!(
+                "--tier {tier} is not in the viewer; `toile animate --tier {tier}` plays it into a file"
+            ))
+            .into());
+        };
         if let Some(why) = viewer.lacks(way) {
             return Err(BadRequest(format!("--tier {} {why}", tier.as_str())).into());
         }
@@ -110,12 +116,13 @@ fn viewer(args: &Args) -> Result<Viewer> {
     Ok(viewer)
 }
 
-fn way(tier: TierName) -> Way {
+fn way(tier: TierName) -> Option<Way> {
     match tier {
-        TierName::Skin => Way::Skin,
-        TierName::Layered => Way::Layered,
-        TierName::Stable => Way::Stable,
-        TierName::Full => Way::Full,
+        TierName::Skin => Some(Way::Skin),
+        TierName::Layered => Some(Way::Layered),
+        TierName::Stable => Some(Way::Stable),
+        TierName::Adaptive => None,
+        TierName::Full => Some(Way::Full),
     }
 }
 

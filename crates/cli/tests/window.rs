@@ -106,7 +106,8 @@ fn it_opens_plays_takes_files_and_sizes_and_keeps_pictures() {
     screen.wait_for(window, Duration::from_secs(20), |seen| seen.differs_from(&before) > 2_000);
     screen.settled(window).write(&folder.join("5-dropped.png"));
     screen.drop_files(window, &[&broken]);
-    let told = screen.wait_for(window, Duration::from_secs(20), |seen| seen.count([0x8a, 0x1f, 0x1f]) > 1_000);
+    let told =
+        screen.wait_for(window, Duration::from_secs(20), |seen| seen.count([0x8a, 0x1f, 0x1f]) > 1_000);
     told.write(&folder.join("6-broken.png"));
 
     // A picture is kept.

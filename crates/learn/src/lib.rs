@@ -13,6 +13,7 @@
 //! # Ok::<(), toile_assets::Error>(())
 //! ```
 
+mod adaptive;
 mod certificate;
 mod inputs;
 mod models;
@@ -25,6 +26,7 @@ mod takes;
 #[path = "../../run/tests/synthetic/mod.rs"]
 mod synthetic;
 
+pub use adaptive::{AdaptiveSettings, AdaptiveTraining, train_adaptive};
 pub use certificate::worst::{WorstCase, worst_case};
 pub use models::correction::{CorrectionReport, GateFit};
 pub use models::hidden_skin::{hidden_triangles, hidden_under};
@@ -35,6 +37,7 @@ pub use score::liveliness::liveliness_beyond;
 pub use score::settling::Settling;
 pub use score::spectrum::{Spectrum, spectrum};
 pub use score::twins::{Twins, twins};
+pub use score::wrinkles::{BANDS as WRINKLE_BANDS, Wrinkles};
 pub use settings::{Error, Settings};
 pub use takes::coverage;
 pub use takes::source::{LeftOut, TakeFiles, TakeSource};

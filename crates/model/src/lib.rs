@@ -11,12 +11,15 @@
 //! assert!(!refused.to_string().is_empty());
 //! ```
 
+pub mod adaptive;
 mod attachment;
 mod attained;
 mod correction;
-pub mod embedding;
 pub mod disk;
+pub mod embedding;
 mod error;
+mod half;
+mod inverse;
 pub mod layers;
 mod limb;
 mod model;
@@ -33,6 +36,7 @@ mod write;
 pub use attachment::Attachment;
 pub use correction::{Correction, GATE_RATE, MAX_POLE, ROOT_TERMS};
 pub use error::{Error, Result};
+pub use inverse::clamped_inverse;
 pub use limb::{ALONG, AROUND, LimbTube, around};
 pub use model::{Certificate, InputSet, Model, ModelKind};
 pub use root::{HipLine, RootFrame, RootTracker};

@@ -139,7 +139,7 @@ fn inputs(file: &mut TensorReader<'_>, boxed: usize, m: usize) -> InputSet {
 }
 
 /// The hip line, which older files do not have.
-fn hips(file: &mut TensorReader, joints: usize) -> Option<HipLine> {
+pub(crate) fn hips(file: &mut TensorReader, joints: usize) -> Option<HipLine> {
     let text = file.text("hips")?;
     let found = serde_json::from_str::<([u32; 3], [[f32; 3]; 3])>(text).ok();
     let sound = |(j, bind): &([u32; 3], [[f32; 3]; 3])| {
@@ -235,12 +235,12 @@ fn limbs(file: &mut TensorReader<'_>, vertices: usize) -> (Vec<LimbTube>, Vec<u3
     (limbs.collect(), meets, outward)
 }
 
-fn points(values: Vec<f32>) -> Vec<Vec3> {
+pub(crate) fn points(values: Vec<f32>) -> Vec<Vec3> {
     values.as_chunks::<3>().0.iter().map(|p| Vec3::from_array(*p)).collect()
 }
 
 /// Weights in rows of one length, as [`Model::write`] pads them.
-fn skin(file: &mut TensorReader<'_>, name: &str, count: usize, joints: usize) -> Option<Skin> {
+pub(crate) fn skin(file: &mut TensorReader<'_>, name: &str, count: usize, joints: usize) -> Option<Skin> {
     let (joints_name, weights_name) = (format!("{name}_joints"), format!("{name}_weights"));
     let [_, width] = file.shape(&joints_name);
     let indices = file.indices(&joints_name, &[count, width], joints);

@@ -1,6 +1,6 @@
 //! Safetensors files with text metadata: how takes and models are stored.
 
-use crate::{Error, Result};
+use crate::{Error, Result, half};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,15 +11,20 @@ enum Dtype {
     F64,
     F32,
     U32,
+    F16,
 }
 
 impl Dtype {
     fn named(name: &str) -> Option<Self> {
-        [Self::F64, Self::F32, Self::U32].into_iter().find(|d| format!("{d:?}") == name)
+        [Self::F64, Self::F32, Self::U32, Self::F16].into_iter().find(|d| format!("{d:?}") == name)
     }
 
     fn bytes(self) -> usize {
-        if self == Self::F64 { 8 } else { 4 }
+        match self {
+            Self::F64 => 8,
+            Self::F32 | Self::U32 => 4,
+            Self::F16 => 2,
+        }
     }
 }
 
@@ -39,6 +44,12 @@ impl TensorWriter {
     /// Adds an array of f32.
     pub fn f32s(&mut self, name: &str, shape: &[usize], values: impl IntoIterator<Item = f32>) {
         self.push(name, Dtype::F32, shape, values.into_iter().flat_map(f32::to_le_bytes).collect());
+    }
+
+    /// Adds an array of f32 rounded to half precision; what is too large for it is held at its largest number.
+    pub fn f16s(&mut self, name: &str, shape: &[usize], values: impl IntoIterator<Item = f32>) {
+        let bytes = values.into_iter().flat_map(|v| half::from_f32(v).to_le_bytes()).collect();
+        self.push(name, Dtype::F16, shape, bytes);
     }
 
     /// Adds an array of f64.
@@ -169,6 +180,11 @@ impl<'a> TensorReader<'a> {
         self.arrays.contains_key(name)
     }
 
+    /// Whether an array is there in single precision.
+    pub fn is_f32(&self, name: &str) -> bool {
+        self.arrays.get(name).is_some_and(|view| view.dtype == Dtype::F32)
+    }
+
     /// The shape of an array; a fault and zeros when it is missing or has another rank.
     pub fn shape<const N: usize>(&mut self, name: &str) -> [usize; N] {
         let found = self.arrays.get(name).map(|t| t.shape.clone());
@@ -189,6 +205,16 @@ impl<'a> TensorReader<'a> {
     /// An array of f32 of this shape; a fault and nothing otherwise.
     pub fn f32s(&mut self, name: &str, shape: &[usize]) -> Vec<f32> {
         let values = self.values(name, Dtype::F32, shape, f32::from_le_bytes);
+        self.finite(name, values.iter().position(|v| !v.is_finite()));
+        values
+    }
+
+    /// An array of f32 that was stored as it is or in half precision.
+    pub fn f32s_or_f16s(&mut self, name: &str, shape: &[usize]) -> Vec<f32> {
+        if self.arrays.get(name).is_none_or(|view| view.dtype != Dtype::F16) {
+            return self.f32s(name, shape);
+        }
+        let values = self.values(name, Dtype::F16, shape, |bytes| half::to_f32(u16::from_le_bytes(bytes)));
         self.finite(name, values.iter().position(|v| !v.is_finite()));
         values
     }

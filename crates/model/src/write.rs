@@ -2,7 +2,7 @@
 
 use crate::tensors::TensorWriter;
 use crate::{
-    ALONG, AROUND, Attachment, Correction, Error, Model, ModelKind, NEIGHBOURS, Result, Shield, Skin,
+    ALONG, AROUND, Attachment, Correction, Error, HipLine, Model, ModelKind, NEIGHBOURS, Result, Shield, Skin,
 };
 use std::io::Write;
 use std::path::Path;
@@ -40,9 +40,8 @@ impl Model {
         file.text("max_horizontal_m", self.inputs.max_horizontal_m);
         file.text("max_vertical_m", self.inputs.max_vertical_m);
         file.text("max_turn", self.inputs.max_turn);
-        if let Some(hips) = &self.hips {
-            let parts = (hips.joints, hips.bind.map(|p| p.to_array()));
-            file.text("hips", serde_json::to_string(&parts).unwrap_or_default());
+        if let Some(line) = &self.hips {
+            hips(&mut file, line);
         }
         file.text("notes", serde_json::to_string(&self.notes).unwrap_or_default());
         file.u32s("triangles", &[self.triangles.len(), 3], self.triangles.iter().flatten().copied());
@@ -84,8 +83,14 @@ impl Model {
     }
 }
 
+/// The joints that carry the canonical frame.
+pub(crate) fn hips(file: &mut TensorWriter, line: &HipLine) {
+    let parts = (line.joints, line.bind.map(|p| p.to_array()));
+    file.text("hips", serde_json::to_string(&parts).unwrap_or_default());
+}
+
 /// The garment's own weights.
-fn garment_weights(file: &mut TensorWriter, attachment: &Attachment) {
+pub(crate) fn garment_weights(file: &mut TensorWriter, attachment: &Attachment) {
     let (n, width) = (attachment.rest.len(), attachment.skin.max_influences());
     let (joints, weights) = padded(&attachment.skin);
     file.u32s("attachment_joints", &[n, width], joints);

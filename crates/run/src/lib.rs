@@ -39,7 +39,7 @@ pub use over::WornOver;
 pub use pose::Actor;
 pub use scheduler::{Planned, Rung, Scheduler, SchedulerSettings, Wish, priority};
 #[cfg(feature = "simulate")]
-pub use tier::{FirstGuess, Full};
+pub use tier::{Adaptive, FirstGuess, Full};
 pub use tier::{Layered, LayeredSettings, Leashed, Limits, Skinned, Stable, Tier, TierReport, balance};
 
 /// The small vectors and matrices that poses and vertices are given in.

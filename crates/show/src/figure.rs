@@ -164,9 +164,13 @@ mod tests {
             triangles: vec![[0, 1, 2], [3, 4, 5]],
             uvs: vec![Vec2::ZERO; 6],
         };
-        let joint = toile_assets::Joint { name: "hips".into(), parent: None, rest: Default::default() };
+        let joint = toile_assets::Joint {
+            name: "hips".into(),
+            parent: None,
+            rest: toile_assets::Transform::IDENTITY,
+        };
         let skeleton = Skeleton::new(vec![joint]).unwrap();
-        let skin = Skin::from_rows(&vec![vec![(0, 1.0)]; 6]).unwrap();
+        let skin = Skin::from_rows(vec![vec![(0, 1.0)]; 6]).unwrap();
         Body::bound_at_rest("two", skeleton, mesh, skin).unwrap()
     }
 

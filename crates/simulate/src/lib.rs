@@ -34,6 +34,7 @@ mod settings;
 pub mod solve;
 mod state;
 mod step;
+mod subspace;
 mod verdict;
 mod world;
 
@@ -48,4 +49,5 @@ pub use scene::{Part, Sample, Scene};
 pub use settings::{Bending, Integrator, Settings};
 pub use state::{Grip, State};
 pub use step::{Cause, coefficients as bdf2_coefficients};
+pub use subspace::{Assembly, GradientVector, PhaseTimes, Subspace, SubspaceReport, SubspaceSettings};
 pub use world::World;

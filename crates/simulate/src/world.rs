@@ -40,12 +40,12 @@ pub struct World {
     pub state: State,
     /// How steps are taken.
     pub settings: Settings,
-    body: Option<BodySurface>,
-    bones: Vec<Affine3A>,
+    pub(crate) body: Option<BodySurface>,
+    pub(crate) bones: Vec<Affine3A>,
     anchors: Vec<(u32, PinAnchor)>,
-    pins: Vec<(u32, DVec3)>,
+    pub(crate) pins: Vec<(u32, DVec3)>,
     /// Share of the wearer's velocity that the air at each vertex has.
-    carried: Vec<f64>,
+    pub(crate) carried: Vec<f64>,
     workspace: Workspace,
 }
 
@@ -210,14 +210,19 @@ impl World {
         to: f64,
         h: f64,
     ) -> std::result::Result<StepReport, Failure> {
-        if let Some(body) = &mut self.body {
-            body.advance(from, to);
-        }
-        self.find_pins(bones, to);
+        self.advance_wearer(bones, from, to);
         let wearer = self.body.as_ref().map_or(DVec3::ZERO, |b| b.mean_motion() / h);
         let air = Air { wind: self.settings.wind, wearer, carried: &self.carried };
         let obstacles = Obstacles { body: self.body.as_ref(), pins: &self.pins, shares: (from, to), air };
         substep(&self.scene, &obstacles, &self.settings, h, &mut self.state, &mut self.workspace)
+    }
+
+    /// Moves the body, and the places of what is pinned, from one share of the motion to `bones` to another.
+    pub(crate) fn advance_wearer(&mut self, bones: &[Affine3A], from: f64, to: f64) {
+        if let Some(body) = &mut self.body {
+            body.advance(from, to);
+        }
+        self.find_pins(bones, to);
     }
 
     /// Where pins are at a share of the motion to `bones`.

@@ -161,13 +161,18 @@ impl Screen {
     pub fn drop_files(&self, window: Window, files: &[&Path]) {
         let source = self.x.generate_id().unwrap();
         let class = WindowClass::INPUT_OUTPUT;
-        let made = self.x.create_window(0, source, self.root, 0, 0, 1, 1, 0, class, 0, &CreateWindowAux::new());
+        let made =
+            self.x.create_window(0, source, self.root, 0, 0, 1, 1, 0, class, 0, &CreateWindowAux::new());
         made.unwrap();
         let selection = self.atom("XdndSelection");
         let uris = self.atom("text/uri-list");
         self.x.set_selection_owner(source, selection, x11rb::CURRENT_TIME).unwrap();
         self.message(window, self.atom("XdndEnter"), [source, 5 << 24, uris, 0, 0]);
-        self.message(window, self.atom("XdndPosition"), [source, 0, (100 << 16) | 100, 0, self.atom("XdndActionCopy")]);
+        self.message(
+            window,
+            self.atom("XdndPosition"),
+            [source, 0, (100 << 16) | 100, 0, self.atom("XdndActionCopy")],
+        );
         let list: String = files.iter().map(|f| format!("file://{}\r\n", f.display())).collect();
         let (status, finished) = (self.atom("XdndStatus"), self.atom("XdndFinished"));
         let until = Instant::now() + Duration::from_secs(10);
@@ -176,7 +181,13 @@ impl Screen {
             match self.x.poll_for_event().unwrap() {
                 Some(Event::SelectionRequest(ask)) => {
                     self.x
-                        .change_property8(PropMode::REPLACE, ask.requestor, ask.property, uris, list.as_bytes())
+                        .change_property8(
+                            PropMode::REPLACE,
+                            ask.requestor,
+                            ask.property,
+                            uris,
+                            list.as_bytes(),
+                        )
                         .unwrap();
                     let answer = SelectionNotifyEvent {
                         response_type: 31,

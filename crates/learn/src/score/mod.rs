@@ -9,3 +9,4 @@ pub(crate) mod settling;
 pub(crate) mod spectrum;
 mod tally;
 pub(crate) mod twins;
+pub(crate) mod wrinkles;

@@ -2,6 +2,6 @@
 
 pub(crate) mod body;
 pub(crate) mod cloth;
-mod unpose;
+pub(crate) mod unpose;
 
 pub(crate) use unpose::unposed;

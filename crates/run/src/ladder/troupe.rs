@@ -45,6 +45,7 @@ pub struct Troupe {
     crowd: Crowd,
     kinds: Vec<Kind>,
     members: Vec<Member>,
+    #[allow(clippy::vec_box)] // the pool hands boxes to its threads and takes them back
     soloists: Vec<Box<Soloist>>,
     pool: Players,
     settings: HandOverSettings,

@@ -1,5 +1,6 @@
 //! The truth as a tier: full simulation behind the same trait.
 
+use super::narrow;
 use crate::{Error, Handed, Result, Tier, TierReport, clock, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use toile_simulate::{Integrator, State, World};
@@ -161,8 +162,4 @@ impl Tier for Full {
     fn triangles(&self) -> Option<&[[u32; 3]]> {
         Some(&self.world.scene.triangles)
     }
-}
-
-fn narrow(values: &[DVec3], out: &mut [Vec3]) {
-    out.iter_mut().zip(values).for_each(|(out, v)| *out = v.as_vec3());
 }

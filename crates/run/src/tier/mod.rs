@@ -1,12 +1,16 @@
 //! One trait for every way of moving a garment.
 
 #[cfg(feature = "simulate")]
+mod adaptive;
+#[cfg(feature = "simulate")]
 mod full;
 mod layered;
 mod leash;
 mod skin;
 mod stable;
 
+#[cfg(feature = "simulate")]
+pub use adaptive::Adaptive;
 #[cfg(feature = "simulate")]
 pub use full::{FirstGuess, Full};
 pub use layered::{Layered, LayeredSettings, balance};
@@ -92,6 +96,12 @@ impl Tier for Box<dyn Tier + Send> {
     fn triangles(&self) -> Option<&[[u32; 3]]> {
         (**self).triangles()
     }
+}
+
+/// Numbers of a simulation as tiers give them.
+#[cfg(feature = "simulate")]
+fn narrow(values: &[glam::DVec3], out: &mut [Vec3]) {
+    out.iter_mut().zip(values).for_each(|(out, v)| *out = v.as_vec3());
 }
 
 /// Velocities of vertices from one step to the next.

@@ -37,11 +37,17 @@ pub(super) const PANES: [Color32; 4] = [
 pub(super) fn show(ui: &mut Ui, viewer: &Viewer) {
     let at = viewer.playback.frame / (viewer.playback.frames.max(2) - 1) as f64;
     for chart in &CHARTS {
-        let lines: Vec<Vec<Option<f32>>> = (0..viewer.ways().len())
-            .map(|pane| viewer.notes(pane).iter().map(chart.of).collect())
-            .collect();
+        let lines: Vec<Vec<Option<f32>>> =
+            (0..viewer.ways().len()).map(|pane| viewer.notes(pane).iter().map(chart.of).collect()).collect();
         if lines.iter().flatten().any(Option::is_some) {
-            draw(ui, chart, &lines, viewer.playback.frames, viewer.playback.frame.round() as usize, at as f32);
+            draw(
+                ui,
+                chart,
+                &lines,
+                viewer.playback.frames,
+                viewer.playback.frame.round() as usize,
+                at as f32,
+            );
         }
     }
     if !viewer.stages.is_empty() {
@@ -51,11 +57,11 @@ pub(super) fn show(ui: &mut Ui, viewer: &Viewer) {
 }
 
 fn draw(ui: &mut Ui, chart: &Chart, lines: &[Vec<Option<f32>>], frames: usize, now: usize, at: f32) {
-    let (response, painter) =
-        ui.allocate_painter(Vec2::new(ui.available_width(), 54.0), Sense::hover());
+    let (response, painter) = ui.allocate_painter(Vec2::new(ui.available_width(), 54.0), Sense::hover());
     let visuals = ui.visuals();
     let (ink, faint) = (visuals.text_color(), visuals.weak_text_color());
-    let area = Rect::from_min_max(response.rect.min + Vec2::new(0.0, 15.0), response.rect.max - Vec2::new(0.0, 2.0));
+    let area =
+        Rect::from_min_max(response.rect.min + Vec2::new(0.0, 15.0), response.rect.max - Vec2::new(0.0, 2.0));
     let mut all: Vec<f32> = lines.iter().flatten().flatten().copied().filter(|v| v.is_finite()).collect();
     all.sort_by(f32::total_cmp);
     // One frame in fifty may stand out: the clock of a busy machine must not flatten all the others.
@@ -78,8 +84,7 @@ fn draw(ui: &mut Ui, chart: &Chart, lines: &[Vec<Option<f32>>], frames: usize, n
         painter.line_segment([Pos2::new(area.left(), y), Pos2::new(area.right(), y)], Stroke::new(1.0, red));
     }
     for (line, colour) in lines.iter().zip(PANES) {
-        let points: Vec<Pos2> =
-            line.iter().enumerate().filter_map(|(f, v)| Some(place(f, (*v)?))).collect();
+        let points: Vec<Pos2> = line.iter().enumerate().filter_map(|(f, v)| Some(place(f, (*v)?))).collect();
         painter.line(points, Stroke::new(1.3, colour));
     }
     let x = area.left() + at * area.width();

@@ -30,11 +30,7 @@ impl Viewer {
         let shot = &self.cast.shot;
         let posed = |f: usize| self.cast.body.skinned_positions(&shot.bones[f.min(shot.bones.len() - 1)]);
         let body = if t > 0.0 { mixed(&posed(f), &posed(next), t) } else { posed(f) };
-        let mut out = PaneFrame {
-            normals: self.cast.figure.normals(&body),
-            body,
-            ..PaneFrame::default()
-        };
+        let mut out = PaneFrame { normals: self.cast.figure.normals(&body), body, ..PaneFrame::default() };
         let Some(track) = self.tracks.get_mut(pane) else { return out };
         let Some(now) = track.frame(f) else { return out };
         out.cloth = mixed(now, track.frame(next).unwrap_or(now), t);

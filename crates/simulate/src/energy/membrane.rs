@@ -159,14 +159,20 @@ pub fn energy(el: &Element, x: &[DVec3], before: Strain, rate: f64) -> f64 {
 /// Gradient by corner, N.
 #[inline]
 pub fn gradient(el: &Element, x: &[DVec3], before: Strain, rate: f64) -> [DVec3; 3] {
+    energy_and_gradient(el, x, before, rate).1
+}
+
+/// Both of them.
+#[inline]
+pub fn energy_and_gradient(el: &Element, x: &[DVec3], before: Strain, rate: f64) -> (f64, [DVec3; 3]) {
     let (wu, wv) = el.deformation(x);
     let (lu, lv) = (wu.length().max(1e-9), wv.length().max(1e-9));
-    let (_, s, _) = el.response([lu - 1.0, lv - 1.0, wu.dot(wv)], before, rate);
+    let (energy, s, _) = el.response([lu - 1.0, lv - 1.0, wu.dot(wv)], before, rate);
     let pu = wu * (s[0] / lu) + wv * s[2];
     let pv = wv * (s[1] / lv) + wu * s[2];
     let g1 = pu * el.g[1].x + pv * el.g[1].y;
     let g2 = pu * el.g[2].x + pv * el.g[2].y;
-    [-g1 - g2, g1, g2]
+    (energy, [-g1 - g2, g1, g2])
 }
 
 /// Energy, gradient by corner, and the positive semi-definite part of the Hessian as six blocks in the order 00, 11,

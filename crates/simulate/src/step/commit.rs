@@ -1,11 +1,12 @@
 //! Makes the iterate the new state.
 
 use super::Workspace;
-use crate::contact::constraint;
+use crate::contact::constraint::{self, Contact};
 use crate::energy::bending;
 use crate::report::StepReport;
 use crate::scene::Scene;
 use crate::state::{Grip, State};
+use glam::DVec3;
 
 /// Takes the iterate as the new state.
 pub(super) fn take(scene: &Scene, h: f64, state: &mut State, ws: &mut Workspace, report: &mut StepReport) {
@@ -35,24 +36,7 @@ pub(super) fn take(scene: &Scene, h: f64, state: &mut State, ws: &mut Workspace,
             continue;
         }
         report.body_contacts += 1;
-        let grip = &mut state.grips[c.sample as usize];
-        let force = c.k * depth;
-        // One memory per sample: the contact that presses hardest keeps it, of those with friction if there are any.
-        if grip.touching && (grip.rubs, grip.normal_force) > (c.friction > 0.0, force) {
-            continue;
-        }
-        let mut stretch = c.slide(y);
-        let most = c.friction * force / c.k_t;
-        if stretch.length() > most {
-            stretch *= most / stretch.length();
-        }
-        *grip = Grip {
-            touching: true,
-            rubs: c.friction > 0.0,
-            stretch,
-            normal_force: force,
-            gap: c.reach - depth,
-        };
+        remember(c, y, &mut state.grips[c.sample as usize]);
     }
     std::mem::swap(&mut state.x_before, &mut state.x);
     std::mem::swap(&mut state.v_before, &mut state.v);
@@ -67,4 +51,21 @@ pub(super) fn take(scene: &Scene, h: f64, state: &mut State, ws: &mut Workspace,
     state.touching = touching;
     state.step_before_secs = h;
     state.secs += h;
+}
+
+/// Notes how a contact that presses at `y` is pressed and held. One memory per sample: the contact that presses hardest
+/// keeps it, of those with friction if there are any.
+pub(crate) fn remember(c: &Contact, y: DVec3, grip: &mut Grip) {
+    let depth = c.depth(y);
+    let force = c.k * depth;
+    if grip.touching && (grip.rubs, grip.normal_force) > (c.friction > 0.0, force) {
+        return;
+    }
+    let mut stretch = c.slide(y);
+    let most = c.friction * force / c.k_t;
+    if stretch.length() > most {
+        stretch *= most / stretch.length();
+    }
+    *grip =
+        Grip { touching: true, rubs: c.friction > 0.0, stretch, normal_force: force, gap: c.reach - depth };
 }

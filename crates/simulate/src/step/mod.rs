@@ -14,9 +14,11 @@ mod predict;
 mod retry;
 mod self_collision;
 
+pub(crate) use commit::remember;
 pub use failure::{Cause, Failure};
 pub use predict::coefficients;
 pub use retry::Budget;
+pub(crate) use self_collision::near;
 
 use crate::contact::body::BodySurface;
 use crate::contact::cloth::ClothContact;

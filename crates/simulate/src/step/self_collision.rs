@@ -11,7 +11,7 @@ use crate::state::State;
 
 /// Pairs that come nearer than this in a step are its candidates, m: twice the thickness beyond where they touch, and a
 /// millimetre for what Newton moves.
-pub(super) fn near(scene: &Scene) -> f64 {
+pub(crate) fn near(scene: &Scene) -> f64 {
     3.0 * scene.fabric.thickness + 1e-3
 }
 

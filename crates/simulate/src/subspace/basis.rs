@@ -1,0 +1,191 @@
+//! Which directions cloth may move in: those of the database that fit pose and gradient, the gradient itself, and back
+//! (§5.2).
+
+use super::kinematic::Kinematic;
+use glam::DVec3;
+use toile_model::adaptive::Database;
+
+/// What stands for the full-space gradient in the bind pose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GradientVector {
+    /// `Bᵀ g`, the gradient by the places in the bind pose.
+    Transposed,
+    /// `B⁻¹ g`, which moves cloth in the world along `g`.
+    Inverse,
+    /// It is left out.
+    None,
+}
+
+/// One direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    /// A vector of the database.
+    Stored(u32),
+    Gradient,
+    Undo,
+}
+
+/// The directions of an iteration, in the bind pose.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Basis {
+    pub columns: Vec<Column>,
+    /// `Bᵀ g`.
+    pub slope: Vec<f32>,
+    /// What moves along the gradient.
+    gradient: Vec<f32>,
+    /// `x̄ − X̄`.
+    undo: Vec<f32>,
+    /// Derivative of the energy along each direction.
+    pub derivative: Vec<f64>,
+    /// Length of each direction.
+    pub length: Vec<f64>,
+    /// How many vectors of the database were asked.
+    pub pool: usize,
+    scores: Vec<(f64, u32, f64, f64)>,
+}
+
+/// A site is no nearer than this share of the search radius: on top of one, its score would be infinite and nothing else
+/// would count.
+const NEAREST: f32 = 0.05;
+
+impl Basis {
+    /// Takes in gradient and place; the directions are chosen by [`Basis::choose`].
+    pub fn look(
+        &mut self,
+        kinematic: &Kinematic,
+        gradient: &[DVec3],
+        bind: &[DVec3],
+        database: &Database,
+        pinned: &[bool],
+    ) {
+        fill(&mut self.slope, gradient.len(), |i| kinematic.linear[i].transpose() * gradient[i]);
+        fill(&mut self.undo, bind.len(), |i| match pinned[i] {
+            true => DVec3::ZERO,
+            false => bind[i] - database.attachment.rest[i].as_dvec3(),
+        });
+    }
+
+    /// Chooses up to `most` vectors of the sites within `radius` of the pose, and adds gradient and undo vector.
+    pub fn choose(
+        &mut self,
+        database: &Database,
+        distances: &[f32],
+        most: usize,
+        radius: f32,
+        kinematic: &Kinematic,
+        gradient: &[DVec3],
+        how: GradientVector,
+        undo: bool,
+    ) {
+        self.scores.clear();
+        for (site, distance) in database.sites.iter().zip(distances) {
+            if *distance > radius {
+                continue;
+            }
+            let nearness = 1.0 / f64::from(distance.max(NEAREST * radius.min(1e6)));
+            for k in site.vectors() {
+                let (along, square) = dot_and_square(database.vector(k), &self.slope);
+                let length = square.sqrt().max(1e-30);
+                self.scores.push((along.abs() / length * nearness, k as u32, along, length));
+            }
+        }
+        self.pool = self.scores.len();
+        // Equal scores in the order of the database: nothing may depend on how a sort treats them.
+        self.scores.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        self.scores.truncate(most);
+        self.columns.clear();
+        self.derivative.clear();
+        self.length.clear();
+        for &(_, k, along, length) in &self.scores {
+            self.columns.push(Column::Stored(k));
+            self.derivative.push(along);
+            self.length.push(length);
+        }
+        match how {
+            GradientVector::Transposed => self.gradient.clone_from(&self.slope),
+            GradientVector::Inverse => {
+                fill(&mut self.gradient, gradient.len(), |i| kinematic.inverse(i) * gradient[i]);
+            }
+            GradientVector::None => {}
+        }
+        if how != GradientVector::None {
+            self.add(Column::Gradient);
+        }
+        if undo {
+            self.add(Column::Undo);
+        }
+    }
+
+    /// Adds a direction that is not of the database, where it leads anywhere.
+    fn add(&mut self, column: Column) {
+        let (along, square) = dot_and_square(
+            match column {
+                Column::Undo => &self.undo,
+                _ => &self.gradient,
+            },
+            &self.slope,
+        );
+        if square > 1e-18 {
+            self.columns.push(column);
+            self.derivative.push(along);
+            self.length.push(square.sqrt());
+        }
+    }
+
+    /// The numbers of a direction.
+    pub fn vector<'a>(&'a self, database: &'a Database, column: Column) -> &'a [f32] {
+        match column {
+            Column::Stored(k) => database.vector(k as usize),
+            Column::Gradient => &self.gradient,
+            Column::Undo => &self.undo,
+        }
+    }
+
+    /// How much the energy still falls along the directions, each of length one: N.
+    pub fn residual(&self) -> f64 {
+        let along = self.derivative.iter().zip(&self.length).map(|(d, l)| (d / l) * (d / l));
+        along.sum::<f64>().sqrt()
+    }
+
+    /// Moves cloth in the bind pose by `q` along the directions; what is held stays.
+    pub fn step(&self, database: &Database, q: &[f64], pinned: &[bool], bind: &mut [DVec3]) {
+        for (column, q) in self.columns.iter().zip(q) {
+            let vector = self.vector(database, *column).as_chunks::<3>().0;
+            for ((x, v), held) in bind.iter_mut().zip(vector).zip(pinned) {
+                if !held {
+                    *x += DVec3::new(v[0].into(), v[1].into(), v[2].into()) * *q;
+                }
+            }
+        }
+    }
+}
+
+fn fill(out: &mut Vec<f32>, n: usize, value: impl Fn(usize) -> DVec3) {
+    out.clear();
+    out.extend((0..n).flat_map(|i| value(i).as_vec3().to_array()));
+}
+
+/// `a·b` and `a·a`, in lanes of sixteen that are added up in double precision from run to run.
+pub(super) fn dot_and_square(a: &[f32], b: &[f32]) -> (f64, f64) {
+    const LANES: usize = 16;
+    const RUN: usize = 256;
+    let (mut along, mut square) = (0.0, 0.0);
+    for (a, b) in a.chunks(RUN).zip(b.chunks(RUN)) {
+        let (mut d, mut s) = ([0.0f32; LANES], [0.0f32; LANES]);
+        let (a16, a1) = a.as_chunks::<LANES>();
+        let (b16, b1) = b.as_chunks::<LANES>();
+        for (a, b) in a16.iter().zip(b16) {
+            for k in 0..LANES {
+                d[k] += a[k] * b[k];
+                s[k] += a[k] * a[k];
+            }
+        }
+        for (a, b) in a1.iter().zip(b1) {
+            d[0] += a * b;
+            s[0] += a * a;
+        }
+        along += d.iter().map(|v| f64::from(*v)).sum::<f64>();
+        square += s.iter().map(|v| f64::from(*v)).sum::<f64>();
+    }
+    (along, square)
+}

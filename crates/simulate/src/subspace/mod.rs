@@ -1,0 +1,492 @@
+//! Cloth in a subspace that changes from step to step (Hahn et al. 2014, §5).
+//!
+//! [`Subspace`] steps the cloth of a [`World`] with the energies and contacts of the full simulation, but lets it move only
+//! along a dozen directions: those of a pose-space database that fit the moment, the gradient, and back to the
+//! kinematic cloth. One Newton step a time step costs a small dense solve where the full simulation needs many sparse ones.
+
+mod basis;
+mod forces;
+mod kinematic;
+mod reduced;
+mod stiffness;
+#[cfg(test)]
+mod tests;
+mod touch;
+
+pub use basis::GradientVector;
+
+use crate::contact::surfaces::StepContext;
+use crate::energy::air::Air;
+use crate::energy::bending;
+use crate::step::Obstacles;
+use crate::world::World;
+use crate::{Error, Result};
+use basis::Basis;
+use forces::Forces;
+use glam::{Affine3A, DVec3};
+use kinematic::Kinematic;
+use reduced::{Kept, Reduced};
+use std::sync::Arc;
+use stiffness::{Angles, Stiffness};
+use toile_model::RootTracker;
+use toile_model::adaptive::Database;
+use touch::Touch;
+
+/// How the reduced system is put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assembly {
+    /// The full-space matrix anew in every step, and its products with every direction.
+    Plain,
+    /// The matrix is kept, carried back to the bind pose, until directions still matter after a step; so are its products.
+    Kept,
+}
+
+/// How a subspace step is taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SubspaceSettings {
+    /// Vectors of the database at once; with the gradient and the undo vector the paper has 12 to 14.
+    pub vectors: usize,
+    /// What stands for the gradient.
+    pub gradient: GradientVector,
+    /// Whether cloth may go back towards the kinematic cloth.
+    pub undo: bool,
+    /// How far sites are looked for in the space of poses; the mean distance between sites when not given.
+    pub search_radius: Option<f32>,
+    /// Longest time step, s.
+    pub step_secs: f64,
+    /// Newton steps a time step, at most; more than one only where the first leaves a lot.
+    pub newton: usize,
+    /// A Newton step is followed by another, with a new matrix, if the energy still falls along the directions by more than
+    /// this share of the cloth's weight (both as Euclidean norms over vertices).
+    pub sigma: f64,
+    /// How the reduced system is put together.
+    pub assembly: Assembly,
+    /// Steps from one search for cloth that may meet cloth to the next; 0 for none.
+    pub self_contact_every: usize,
+    /// Whether vertices that a step leaves inside a body are moved out of it.
+    pub keep_out: bool,
+    /// Whether a step that raises the energy is shortened.
+    pub line_search: bool,
+}
+
+impl Default for SubspaceSettings {
+    fn default() -> Self {
+        Self {
+            vectors: 12,
+            gradient: GradientVector::Transposed,
+            undo: true,
+            search_radius: None,
+            step_secs: 1.0 / 30.0,
+            newton: 2,
+            sigma: 0.1,
+            assembly: Assembly::Kept,
+            self_contact_every: 4,
+            keep_out: true,
+            line_search: false,
+        }
+    }
+}
+
+impl SubspaceSettings {
+    /// These with some of them changed.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+}
+
+/// Seconds that the phases of a step took, where a clock was given.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PhaseTimes {
+    /// Skinning of body and kinematic cloth, finding contacts.
+    pub contact: f64,
+    /// Energies and gradient.
+    pub gradient: f64,
+    /// Choosing directions.
+    pub choose: f64,
+    /// The reduced system and its solution.
+    pub assemble: f64,
+    /// All of the step.
+    pub total: f64,
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SubspaceReport {
+    /// Time steps.
+    pub substeps: u32,
+    /// Newton steps.
+    pub newton: u32,
+    /// How often the matrix was found anew.
+    pub refreshes: u32,
+    /// Newton steps that were shortened because they raised the energy.
+    pub shortened: u32,
+    /// Vectors of the database that were asked in the last Newton step, and directions it had in all.
+    pub pool: u32,
+    /// Directions of the last Newton step.
+    pub directions: u32,
+    /// Vertices that were moved out of the body.
+    pub pushed_out: u32,
+    /// By how much the energy still fell along the directions before the last Newton step, over the cloth's weight.
+    pub residual: f64,
+    /// Where the time went.
+    pub times: PhaseTimes,
+}
+
+/// A garment in a subspace.
+pub struct Subspace {
+    world: World,
+    database: Arc<Database>,
+    /// How steps are taken.
+    pub settings: SubspaceSettings,
+    clock: Option<fn() -> f64>,
+    tracker: RootTracker,
+    radius: f32,
+    /// Norm of the weights of all vertices, N.
+    weight: f64,
+    /// The cloth in the bind pose.
+    bind: Vec<DVec3>,
+    /// The cloth in the world, while a step looks for it.
+    x: Vec<DVec3>,
+    kinematic: Kinematic,
+    forces: Forces,
+    touch: Touch,
+    basis: Basis,
+    reduced: Reduced,
+    plain: Stiffness,
+    kept: Kept,
+    angles: Angles,
+    fresh: bool,
+}
+
+impl Subspace {
+    /// The cloth of a world that holds the database's garment on its body, as it is there. All reasons why it cannot be are
+    /// named at once.
+    pub fn new(world: World, database: Arc<Database>, settings: SubspaceSettings) -> Result<Self> {
+        let mut faults = Vec::new();
+        if world.scene.len() != database.vertices() {
+            faults.push(format!(
+                "the database is of a garment of {} vertices, this one has {}",
+                database.vertices(),
+                world.scene.len()
+            ));
+        } else if world.scene.triangles != database.triangles {
+            faults.push("the database is of another mesh with as many vertices".into());
+        }
+        if world.bones().len() != database.joints {
+            faults.push(format!(
+                "the database is of a body of {} joints, this one has {}",
+                database.joints,
+                world.bones().len()
+            ));
+        }
+        if !(settings.step_secs > 0.0 && settings.newton > 0) {
+            faults.push(format!(
+                "steps of {} s with {} Newton steps each",
+                settings.step_secs, settings.newton
+            ));
+        }
+        if !faults.is_empty() {
+            return Err(Error::Scene(faults.join("; ")));
+        }
+        let kinematic = Kinematic::new(&database.attachment, world.bones());
+        let weights = world.scene.mass.iter().map(|m| m * m).sum::<f64>().sqrt();
+        let mut subspace = Self {
+            radius: settings.search_radius.unwrap_or_else(|| database.search_radius()),
+            weight: (weights * world.settings.gravity.length()).max(1e-12),
+            bind: vec![DVec3::ZERO; world.scene.len()],
+            x: world.state.x.clone(),
+            kinematic,
+            forces: Forces::default(),
+            touch: Touch::new(&world.scene, &world.state.x),
+            basis: Basis::default(),
+            reduced: Reduced::default(),
+            plain: Stiffness::default(),
+            kept: Kept::default(),
+            angles: Angles::default(),
+            fresh: true,
+            tracker: RootTracker::NEW,
+            clock: None,
+            world,
+            database,
+            settings,
+        };
+        subspace.take_up();
+        Ok(subspace)
+    }
+
+    /// Lets steps say where their time goes.
+    pub fn watch(&mut self, clock: fn() -> f64) {
+        self.clock = Some(clock);
+    }
+
+    /// The cloth, its body and what they are made of.
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// The world, for the full simulation to go on with.
+    pub fn into_world(self) -> World {
+        self.world
+    }
+
+    /// The database.
+    pub fn database(&self) -> &Arc<Database> {
+        &self.database
+    }
+
+    /// The cloth in the bind pose.
+    pub fn bind(&self) -> &[DVec3] {
+        &self.bind
+    }
+
+    /// Puts cloth and body where another tier has them: places and velocities in the world.
+    pub fn start_from(&mut self, bones: &[Affine3A], x: &[DVec3], v: &[DVec3]) -> Result<()> {
+        let n = self.world.scene.len();
+        if x.len() != n || v.len() != n || bones.len() != self.database.joints {
+            return Err(Error::Scene(format!(
+                "{} places, {} velocities and {} bones for {n} vertices and {} joints",
+                x.len(),
+                v.len(),
+                bones.len(),
+                self.database.joints
+            )));
+        }
+        if let Some(i) = (0..n).find(|&i| !(x[i].is_finite() && v[i].is_finite())) {
+            return Err(Error::Scene(format!("vertex {i} is not finite")));
+        }
+        self.world.place_body(bones);
+        let state = &mut self.world.state;
+        state.x.copy_from_slice(x);
+        state.halt();
+        state.v.copy_from_slice(v);
+        state.v_before.copy_from_slice(v);
+        state.touching.fill(false);
+        state.grips.fill(crate::state::Grip::default());
+        let angles = state.angles.clone();
+        bending::angles(&self.world.scene.hinges, x, &angles, &mut state.angles);
+        self.kinematic = Kinematic::new(&self.database.attachment, bones);
+        self.take_up();
+        Ok(())
+    }
+
+    /// Puts the kinematic cloth on the body at once, at rest.
+    pub fn start_skinned(&mut self, bones: &[Affine3A]) -> Result<()> {
+        self.kinematic = Kinematic::new(&self.database.attachment, bones);
+        let rest: Vec<DVec3> = self.database.attachment.rest.iter().map(|p| p.as_dvec3()).collect();
+        let mut x = vec![DVec3::ZERO; rest.len()];
+        self.kinematic.pose(&rest, &mut x);
+        let v = vec![DVec3::ZERO; rest.len()];
+        self.start_from(bones, &x, &v)
+    }
+
+    /// Takes the cloth back to the bind pose from where it is in the world.
+    fn take_up(&mut self) {
+        for (i, x) in self.world.state.x.iter().enumerate() {
+            self.bind[i] = self.kinematic.unpose(i, *x);
+        }
+        self.touch.forget();
+        self.fresh = true;
+        self.tracker = RootTracker::NEW;
+    }
+
+    /// Moves the body to `bones` (`world_from_bind`, one per joint) within `dt` seconds and the cloth with it. A step that
+    /// fails leaves the cloth as it was before.
+    pub fn step(&mut self, bones: &[Affine3A], dt: f64) -> Result<SubspaceReport> {
+        if bones.len() != self.database.joints {
+            return Err(Error::Scene(format!(
+                "{} bones for a body of {} joints",
+                bones.len(),
+                self.database.joints
+            )));
+        }
+        let begun = self.now();
+        let bones_before = self.world.bones.clone();
+        if let Some(body) = &mut self.world.body {
+            body.begin(bones);
+        }
+        self.kinematic.begin(&self.database.attachment, bones);
+        let mut report = SubspaceReport::default();
+        report.times.contact += self.now() - begun;
+        let before = (self.world.state.x.clone(), self.world.state.v.clone());
+        let pieces = (dt / self.settings.step_secs - 1e-6).ceil().max(1.0) as usize;
+        for k in 0..pieces {
+            let (from, to) = (k as f64 / pieces as f64, (k + 1) as f64 / pieces as f64);
+            self.substep(bones, from, to, dt / pieces as f64, &mut report);
+        }
+        self.world.bones.copy_from_slice(bones);
+        if let Some(vertex) = self.world.state.x.iter().position(|p| !p.is_finite()) {
+            self.start_from(&bones_before, &before.0, &before.1)?;
+            return Err(Error::Stuck {
+                frame: 0,
+                vertex,
+                cause: crate::Cause::NotFinite,
+                retries: 0,
+                step_secs: self.settings.step_secs,
+            });
+        }
+        report.times.total = self.now() - begun;
+        Ok(report)
+    }
+
+    fn now(&self) -> f64 {
+        self.clock.map_or(0.0, |clock| clock())
+    }
+
+    /// Algorithm 1 for one time step.
+    fn substep(&mut self, bones: &[Affine3A], from: f64, to: f64, h: f64, report: &mut SubspaceReport) {
+        let begun = self.now();
+        self.world.advance_wearer(bones, from, to);
+        self.kinematic.advance(to);
+        for &(v, p) in &self.world.pins {
+            self.bind[v as usize] = self.kinematic.unpose(v as usize, p);
+        }
+        let root = self.database.root(bones, &mut self.tracker);
+        let distances = self.database.distances(&self.database.pose(&root, bones));
+        self.touch.lend(&mut self.world.state);
+        // Line 2: the full-space state.
+        self.kinematic.pose(&self.bind, &mut self.x);
+        self.find_contacts((from, to), h, true);
+        report.times.contact += self.now() - begun;
+        let begun = self.now();
+        let World { scene, settings, state, body, carried, .. } = &self.world;
+        let wearer = body.as_ref().map_or(DVec3::ZERO, |b| b.mean_motion() / h);
+        let air = Air { wind: settings.wind, wearer, carried };
+        self.forces.begin(scene, settings, state, &air, h);
+        // Line 3: the full-space gradient.
+        let mut energy = self.evaluate();
+        report.times.gradient += self.now() - begun;
+        for iteration in 0..self.settings.newton {
+            // Line 4: the directions.
+            let begun = self.now();
+            self.choose(&distances);
+            report.times.choose += self.now() - begun;
+            report.residual = self.basis.residual() / self.weight;
+            report.pool = self.basis.pool as u32;
+            report.directions = self.basis.columns.len() as u32;
+            if iteration > 0 && report.residual < self.settings.sigma {
+                break;
+            }
+            // Lines 5 to 7: the reduced system, its solution and the new state.
+            let begun = self.now();
+            report.refreshes += u32::from(self.assemble(iteration > 0));
+            let q = self.reduced.solve(&self.basis.derivative);
+            let bind_before = self.settings.line_search.then(|| self.bind.clone());
+            self.basis.step(&self.database, &q, &self.world.scene.pinned, &mut self.bind);
+            self.kinematic.pose(&self.bind, &mut self.x);
+            report.newton += 1;
+            report.times.assemble += self.now() - begun;
+            if let Some(start) = bind_before {
+                report.shortened += u32::from(self.shorten(&start, energy, &q));
+            }
+            if iteration + 1 < self.settings.newton {
+                let begun = self.now();
+                self.find_contacts((from, to), h, false);
+                report.times.contact += self.now() - begun;
+                let begun = self.now();
+                energy = self.evaluate();
+                report.times.gradient += self.now() - begun;
+            }
+        }
+        let begun = self.now();
+        report.pushed_out = self.commit(h);
+        self.touch.lend(&mut self.world.state);
+        report.times.contact += self.now() - begun;
+        report.substeps += 1;
+    }
+
+    fn find_contacts(&mut self, shares: (f64, f64), h: f64, first: bool) {
+        let World { scene, settings, state, body, pins, .. } = &self.world;
+        let obstacles = Obstacles { body: body.as_ref(), pins, shares, air: Air::default() };
+        let now = StepContext { scene, obstacles: &obstacles, settings, state, h };
+        match first {
+            true => self.touch.find(&now, &self.x, self.settings.self_contact_every),
+            false => self.touch.refresh(&now, &self.x),
+        }
+    }
+
+    fn evaluate(&mut self) -> f64 {
+        let World { scene, settings, state, .. } = &self.world;
+        self.forces.evaluate(scene, settings, &state.angles, &self.x, &self.touch.contacts)
+    }
+
+    fn choose(&mut self, distances: &[f32]) {
+        let (database, gradient) = (&*self.database, &self.forces.gradient);
+        self.basis.look(&self.kinematic, gradient, &self.bind, database, &self.world.scene.pinned);
+        let SubspaceSettings { vectors, gradient: how, undo, .. } = self.settings;
+        let (kinematic, radius) = (&self.kinematic, self.radius);
+        self.basis.choose(database, distances, vectors, radius, kinematic, gradient, how, undo);
+    }
+
+    /// Puts the reduced system together; says whether the matrix was found anew.
+    fn assemble(&mut self, again: bool) -> bool {
+        let (scene, database) = (&self.world.scene, &*self.database);
+        if self.settings.assembly == Assembly::Plain {
+            self.plain.set(scene, &self.forces, &self.x);
+            self.reduced.assemble_plainly(
+                scene,
+                database,
+                &self.kinematic,
+                &mut self.basis,
+                &self.plain,
+                &self.forces,
+                &mut self.angles,
+            );
+            return true;
+        }
+        let refresh = again || std::mem::take(&mut self.fresh);
+        if refresh {
+            self.kept.refresh(scene, database, &self.kinematic, &self.forces, &self.x);
+        }
+        let (kept, pushes) = (&mut self.kept, &self.forces.pushes);
+        self.reduced.assemble_kept(scene, database, &self.kinematic, &self.basis, kept, pushes);
+        refresh
+    }
+
+    /// Halves the way from `start` until the energy falls as it should (Armijo); says whether that was needed.
+    fn shorten(&mut self, start: &[DVec3], energy: f64, q: &[f64]) -> bool {
+        let slope: f64 = self.basis.derivative.iter().zip(q).map(|(d, q)| d * q).sum();
+        let mut share = 1.0;
+        for _ in 0..8 {
+            let after = self.evaluate();
+            if after <= energy + 1e-4 * share * slope + 1e-12 * energy.abs() {
+                break;
+            }
+            share *= 0.5;
+            for (x, start) in self.bind.iter_mut().zip(start) {
+                *x = start.midpoint(*x);
+            }
+            self.kinematic.pose(&self.bind, &mut self.x);
+        }
+        share < 1.0
+    }
+
+    /// Takes the place that was found as the new state; returns how many vertices were moved out of the body.
+    fn commit(&mut self, h: f64) -> u32 {
+        let mut pushed = 0;
+        if self.settings.keep_out {
+            let mut pushes = Vec::new();
+            pushed = self.touch.keep_out(&self.world.scene, &self.x, |v, by| pushes.push((v, by))) as u32;
+            for (v, by) in pushes {
+                self.x[v] += by;
+                self.bind[v] = self.kinematic.unpose(v, self.x[v]);
+            }
+        }
+        let World { scene, state, .. } = &mut self.world;
+        self.touch.commit(&self.x, state);
+        std::mem::swap(&mut state.x_before, &mut state.x);
+        std::mem::swap(&mut state.v_before, &mut state.v);
+        for i in 0..scene.len() {
+            state.x[i] = self.x[i];
+            state.v[i] = (self.x[i] - state.x_before[i]) / h;
+        }
+        let before = std::mem::take(&mut state.angles);
+        state.angles = before.clone();
+        bending::angles(&scene.hinges, &state.x, &before, &mut state.angles);
+        state.step_before_secs = h;
+        state.secs += h;
+        pushed
+    }
+}

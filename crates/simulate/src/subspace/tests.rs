@@ -1,0 +1,231 @@
+use super::*;
+use crate::contact::body::BodySurface;
+use crate::contact::limb_cache::LimbCache;
+use crate::{Scene, Settings};
+use glam::{DMat3, Quat, Vec3};
+use toile_assets::Attachment;
+use toile_geometry::Random;
+use toile_lab::cloths::{Pattern, lay, plain, rectangle};
+use toile_lab::scenes::box_body;
+use toile_model::adaptive::Site;
+use toile_model::{HipLine, Skin};
+
+/// A piece of cloth on a box that has turned, with a database of these vectors about one site.
+fn on_a_box(vectors: Vec<f32>, settings: SubspaceSettings) -> Subspace {
+    let body = box_body(0.3, 8).unwrap();
+    let solver = Settings::worn();
+    let (mesh, rest) = rectangle(0.12, 0.12, 3, 3, Pattern::Jittered);
+    let mut fabric = plain();
+    (fabric.damping_secs, fabric.drag) = (0.02, 1.0);
+    let scene = Scene::new(&mesh, &rest, &fabric, &solver).unwrap();
+    let mut random = Random::new(3);
+    let x: Vec<DVec3> = lay(&mesh, 0.1515).iter().map(|p| *p + random.vector() * 8e-4).collect();
+    let n = x.len();
+    let bones = body.bones(&body.skeleton.rest_pose());
+    let surface = BodySurface::new(&body, &bones);
+    let mut world = World::new(scene, x.clone(), solver).unwrap();
+    world.state.limb_cache = LimbCache::new(&world.scene, &x, &surface);
+    (world.body, world.bones) = (Some(surface), bones.clone());
+    let count = vectors.len() / (3 * n);
+    let site = Site { place: vec![0.0], first: 0, significance: vec![1.0; count], frames: 1 };
+    let database = Database {
+        name: "box".into(),
+        fps: 30.0,
+        joints: bones.len(),
+        triangles: mesh.triangles.clone(),
+        attachment: Attachment {
+            skin: Skin::from_rows(vec![vec![(0u16, 1.0f32)]; n]).unwrap(),
+            rest: lay(&mesh, 0.1515).iter().map(|p| p.as_vec3()).collect(),
+        },
+        hips: HipLine { joints: [0; 3], bind: [Vec3::ZERO, Vec3::X, Vec3::NEG_X] },
+        bones_mean: vec![0.0; 12 * bones.len()],
+        pose_from_bones: vec![0.0; 12 * bones.len()],
+        sites: vec![site],
+        vectors,
+        cubature: None,
+        half: false,
+        notes: vec![],
+    };
+    Subspace::new(world, Arc::new(database), settings).unwrap()
+}
+
+/// Bones of a box that has turned and risen a little.
+fn turned(by: f32) -> Vec<Affine3A> {
+    let axis = Vec3::new(0.3, 1.0, 0.2).normalize();
+    vec![Affine3A::from_rotation_translation(Quat::from_axis_angle(axis, by), Vec3::Y * 0.05 * by)]
+}
+
+const N: usize = 16;
+
+/// As many directions as cloth has, none along another.
+fn everything() -> Vec<f32> {
+    let mut random = Random::new(7);
+    let one = |at: usize| f32::from(u8::from(at / (3 * N) == at % (3 * N)));
+    (0..9 * N * N).map(|at| one(at) + 0.05 * random.signed() as f32).collect()
+}
+
+fn plainly() -> SubspaceSettings {
+    SubspaceSettings::default().with(|s| {
+        s.vectors = 3 * N;
+        s.gradient = GradientVector::None;
+        s.undo = false;
+        s.newton = 1;
+        s.assembly = Assembly::Plain;
+        s.keep_out = false;
+    })
+}
+
+/// `m x = b` by elimination with row pivots.
+fn eliminate(mut m: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+    let n = b.len();
+    for k in 0..n {
+        let p = (k..n).max_by(|i, j| m[*i][k].abs().total_cmp(&m[*j][k].abs())).unwrap();
+        m.swap(k, p);
+        b.swap(k, p);
+        for i in k + 1..n {
+            let f = m[i][k] / m[k][k];
+            for j in k..n {
+                m[i][j] -= f * m[k][j];
+            }
+            b[i] -= f * b[k];
+        }
+    }
+    for k in (0..n).rev() {
+        b[k] = (b[k] - (k + 1..n).map(|j| m[k][j] * b[j]).sum::<f64>()) / m[k][k];
+    }
+    b
+}
+
+#[test]
+fn with_all_directions_a_step_is_the_newton_step_of_the_full_space() {
+    let mut cloth = on_a_box(everything(), plainly());
+    cloth.step(&turned(0.01), 1.0 / 30.0).unwrap();
+    // Gradient, contacts and matrix are still those of the step; where it began was the skinned place.
+    let (scene, pushes) = (&cloth.world.scene, &cloth.forces.pushes);
+    assert!(pushes.iter().any(|(c, _)| c.depth(c.point(&cloth.x)) > 0.0), "nothing touches");
+    let mut matrix = vec![vec![0.0; 3 * N]; 3 * N];
+    let mut column = vec![DVec3::ZERO; N];
+    for k in 0..3 * N {
+        let mut unit = vec![DVec3::ZERO; N];
+        unit[k / 3][k % 3] = 1.0;
+        cloth.plain.apply_exactly(scene, &unit, &mut column, &mut Angles::default());
+        for (c, m) in pushes {
+            let force = *m * c.point(&unit);
+            (0..4).for_each(|i| column[c.v[i] as usize] += force * c.w[i]);
+        }
+        (0..3 * N).for_each(|i| matrix[i][k] = column[i / 3][i % 3]);
+    }
+    let down: Vec<f64> = cloth.forces.gradient.iter().flat_map(|g| (-*g).to_array()).collect();
+    let newton = eliminate(matrix, down);
+    let mut start = vec![DVec3::ZERO; N];
+    let still = on_a_box(everything(), plainly());
+    cloth.kinematic.pose(&still.bind, &mut start);
+    let mut farthest = 0.0f64;
+    for i in 0..N {
+        let full = DVec3::from_slice(&newton[3 * i..3 * i + 3]);
+        farthest = farthest.max(full.length());
+        let ours = cloth.x[i] - start[i];
+        assert!((ours - full).length() < 1e-8 * newton[0].abs().max(1e-3), "vertex {i}: {ours} {full}");
+    }
+    assert!(farthest > 1e-4, "nothing moves: {farthest}");
+}
+
+#[test]
+fn the_gradient_is_that_of_the_energy_and_the_matrix_that_of_the_gradient() {
+    let mut cloth = on_a_box(everything(), plainly());
+    cloth.step(&turned(0.01), 1.0 / 30.0).unwrap();
+    // Taut cloth, whose matrix leaves nothing out.
+    let x: Vec<DVec3> = cloth.x.iter().map(|p| *p * DVec3::new(1.02, 1.0, 1.015)).collect();
+    let contacts = cloth.touch.contacts.clone();
+    let World { scene, settings, state, .. } = &cloth.world;
+    let mut at = |x: &[DVec3]| cloth.forces.evaluate(scene, settings, &state.angles, x, &contacts);
+    let mut slopes = Vec::new();
+    let way: Vec<DVec3> = {
+        let mut random = Random::new(5);
+        (0..N).map(|_| random.vector()).collect()
+    };
+    let along = |by: f64| -> Vec<DVec3> { x.iter().zip(&way).map(|(x, w)| *x + *w * by).collect() };
+    let eps = 1e-7;
+    slopes.push((at(&along(eps)) - at(&along(-eps))) / (2.0 * eps));
+    at(&x);
+    let gradient = cloth.forces.gradient.clone();
+    let expected: f64 = gradient.iter().zip(&way).map(|(g, w)| g.dot(*w)).sum();
+    assert!((slopes[0] - expected).abs() < 1e-5 * expected.abs().max(0.01), "{} {expected}", slopes[0]);
+    let mut matrix = Stiffness::default();
+    matrix.set(scene, &cloth.forces, &x);
+    let mut product = vec![DVec3::ZERO; N];
+    matrix.apply_exactly(scene, &way, &mut product, &mut Angles::default());
+    let curve: f64 = product.iter().zip(&way).map(|(p, w)| p.dot(*w)).sum();
+    let mut slope = |by: f64| {
+        let x = along(by);
+        cloth.forces.evaluate(scene, settings, &state.angles, &x, &[]);
+        cloth.forces.gradient.iter().zip(&way).map(|(g, w)| g.dot(*w)).sum::<f64>()
+    };
+    let found = (slope(1e-6) - slope(-1e-6)) / 2e-6;
+    assert!((found / curve - 1.0).abs() < 0.02, "{found} {curve}");
+}
+
+#[test]
+fn kept_products_make_the_system_that_plain_ones_make() {
+    let few: Vec<f32> = everything()[..3 * N * 10].to_vec();
+    let with = |assembly| {
+        let settings = SubspaceSettings::default().with(|s| {
+            (s.assembly, s.newton, s.vectors) = (assembly, 1, 8);
+        });
+        let mut cloth = on_a_box(few.clone(), settings);
+        cloth.step(&turned(0.01), 1.0 / 30.0).unwrap();
+        cloth
+    };
+    let (plain, kept) = (with(Assembly::Plain), with(Assembly::Kept));
+    assert_eq!(plain.basis.columns, kept.basis.columns);
+    let largest = plain.reduced.k.iter().fold(0.0f64, |most, k| most.max(k.abs()));
+    for (a, b) in plain.reduced.k.iter().zip(&kept.reduced.k) {
+        assert!((a - b).abs() < 1e-4 * largest, "{a} {b}");
+    }
+    for (a, b) in plain.x.iter().zip(&kept.x) {
+        assert!(a.distance(*b) < 1e-5, "{a} {b}");
+    }
+}
+
+#[test]
+fn directions_that_others_make_up_are_left_out() {
+    let k = vec![2.0, 1.0, 3.0, 1.0, 2.0, 3.0, 3.0, 3.0, 6.0];
+    let q = Reduced { size: 3, k: k.clone() }.solve(&[1.0, -2.0, -1.0]);
+    for i in 0..3 {
+        let product: f64 = (0..3).map(|j| k[3 * i + j] * q[j]).sum();
+        assert!((product + [1.0, -2.0, -1.0][i]).abs() < 1e-9, "{q:?}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_all_its_reasons() {
+    let fits = on_a_box(everything(), plainly());
+    let mut other = (*fits.database).clone();
+    other.joints = 7;
+    other.attachment.rest.pop();
+    let Err(why) = Subspace::new(fits.world.clone(), Arc::new(other), plainly()) else { panic!("taken") };
+    let why = why.to_string();
+    assert!(why.contains("15 vertices") && why.contains("7 joints"), "{why}");
+    let mut cloth = fits;
+    let (x, v) = (cloth.world.state.x.clone(), vec![DVec3::ZERO; N]);
+    assert!(cloth.start_from(&turned(0.0), &x[1..], &v).is_err());
+    assert!(cloth.start_from(&turned(0.0), &x, &vec![DVec3::NAN; N]).is_err());
+    assert!(cloth.step(&[], 1.0 / 30.0).is_err());
+    assert_eq!(cloth.world.state.x, x, "refused input changes nothing");
+}
+
+#[test]
+fn cloth_handed_over_goes_on_from_its_place_and_velocity() {
+    let mut cloth = on_a_box(everything(), plainly());
+    let x: Vec<DVec3> = cloth.world.state.x.iter().map(|p| *p + DVec3::Y * 0.5).collect();
+    cloth.start_from(&turned(0.0), &x, &[DVec3::X; N]).unwrap();
+    let h = 1.0 / 60.0;
+    cloth.step(&turned(0.0), h).unwrap();
+    // Far above the box, with all directions: free flight.
+    let mean = |x: &[DVec3]| x.iter().sum::<DVec3>() / N as f64;
+    let moved = mean(&cloth.world.state.x) - mean(&x);
+    let free = DVec3::X * h - DVec3::Y * 9.81 * h * h;
+    assert!((moved - free).length() < 0.2 * free.length(), "{moved} {free}");
+    let m = DMat3::IDENTITY;
+    assert!(cloth.kinematic.linear.iter().all(|l| (*l - m).to_cols_array().iter().all(|v| v.abs() < 1e-6)));
+}
