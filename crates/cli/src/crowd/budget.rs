@@ -235,6 +235,7 @@ struct Show<'a> {
     changes: usize,
     failures: usize,
     measured: usize,
+    filming: bool,
 }
 
 impl<'a> Show<'a> {
@@ -276,6 +277,7 @@ impl<'a> Show<'a> {
             changes: 0,
             failures: 0,
             measured: 0,
+            filming: false,
         })
     }
 
@@ -308,14 +310,17 @@ impl<'a> Show<'a> {
         let stepping = timed(|| done = self.step(frame));
         done?;
         let us = planning + stepping;
-        self.scheduler.measured(us as f32);
+        // While pictures are drawn the clock says nothing: costs are those of the measured run.
+        if !self.filming {
+            self.scheduler.measured(us as f32);
+        }
         for (member, _) in self.troupe.failures().to_vec() {
             self.failures += 1;
             let kind = member % self.kinds.len();
             let stays = self.scheduler.rungs(kind).iter().position(|r| r.tier == 2).unwrap_or(0);
             self.scheduler.refused(member, stays);
         }
-        if frame >= SETTLING {
+        if frame >= SETTLING && !self.filming {
             self.frame.0.push(us / 1e3);
             self.planning.0.push(planning / 1e3);
             self.changes += changed;
@@ -420,8 +425,9 @@ impl<'a> Show<'a> {
 fn film(path: &Path, args: &Args, show: &mut Show<'_>, body: &Body, frames: usize) -> Result<()> {
     let Some(format) = FilmFormat::of(&ending(&path.to_string_lossy())) else { return Ok(()) };
     let mut renderer = driver::renderer()?;
-    // A third of the frames at most thirty a second is what a film needs.
-    let every = (show.rate / 20.0).round().max(1.0) as usize;
+    // Twelve pictures a second show who has which tier.
+    let every = (show.rate / 12.0).round().max(1.0) as usize;
+    show.filming = true;
     let count = frames.div_ceil(every);
     let normals = smooth_normals(&body.mesh.positions, &body.mesh.triangles);
     let (kept, triangles) = decimate(&body.mesh.positions, &body.mesh.triangles, 0.04);
