@@ -4,7 +4,7 @@ use super::{Cubature, Database, Site};
 use crate::read::{hips, points, skin};
 use crate::tensors::{TensorReader, TensorWriter};
 use crate::write::{garment_weights, hips as write_hips};
-use crate::{Attachment, Error, Result, Skin};
+use crate::{Attachment, Error, Result};
 use std::path::Path;
 
 /// What a database's file calls itself.
@@ -93,7 +93,7 @@ impl Database {
             fps,
             joints,
             triangles,
-            attachment: Attachment { skin: weights.unwrap_or(Skin::default()), rest },
+            attachment: Attachment { skin: weights.unwrap_or_default(), rest },
             hips: hips.unwrap_or(crate::HipLine { joints: [0; 3], bind: [glam::Vec3::ZERO; 3] }),
             bones_mean: file.f32s("bones_mean", &[entries]),
             pose_from_bones: file.f32s("pose_from_bones", &[k, entries]),
