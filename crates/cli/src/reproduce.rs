@@ -1,5 +1,6 @@
 //! `toile reproduce`: published tables, theirs and ours side by side.
 
+mod adaptive;
 mod cast;
 mod layered;
 mod page;
@@ -25,6 +26,7 @@ use toile_simulate::RecordSettings;
     after_help = "Finished simulations are kept: run again to go on where it stopped.\n\nExamples:\n  \
     toile reproduce stable-spaces --quick\n  \
     toile reproduce layered --report docs/reproduce\n  \
+    toile reproduce adaptive-bases --garment sweater:4000 --out out/adaptive --report docs/reproduce\n  \
     toile reproduce stable-spaces --motions mocap --out out/stable-spaces --report docs/reproduce\n  \
     toile reproduce stable-spaces --motions mocap --body hero.glb --garment dress.obj --out out/hero"
 )]
@@ -42,15 +44,18 @@ pub struct Args {
     /// The body
     #[arg(long, default_value = "mannequin:female")]
     body: String,
-    /// The garment of tables 2 and 3
-    #[arg(long, default_value = "dress")]
-    garment: String,
+    /// The garment of tables 2 and 3, or of all tables; dress, or sweater for adaptive-bases, when not given
+    #[arg(long)]
+    garment: Option<String>,
     /// Its fabric; the garment's own when not given
     #[arg(long)]
     fabric: Option<String>,
     /// More garments for table 1, as `garment` or `garment/fabric`, separated by commas; `none` leaves it at one
     #[arg(long)]
     garments: Option<String>,
+    /// Only these of the clips of adaptive-bases, separated by commas
+    #[arg(long, value_delimiter = ',')]
+    clips: Vec<String>,
     /// Stops per training clip
     #[arg(long)]
     stops: Option<usize>,
@@ -76,6 +81,8 @@ enum Which {
     StableSpaces,
     /// Cordier and Magnenat-Thalmann 2002
     Layered,
+    /// Hahn and others 2014
+    AdaptiveBases,
 }
 
 /// How far twins of the test clips are pushed aside at their start, m.
@@ -92,6 +99,10 @@ pub fn run(args: &Args) -> Result<()> {
         return run_layered(args, &report);
     }
     let body = resolve::body(&args.body, None)?;
+    if let Which::AdaptiveBases = args.which {
+        return run_adaptive(args, &body, &report);
+    }
+    let garment = args.garment.as_deref().unwrap_or("dress");
     let cast = Cast::new(args.motions.as_deref(), args.quick)?;
     for (folder, file) in [(&args.out, "model.toile"), (&report, page::FILE)] {
         Overwrite::folder(folder)?;
@@ -99,15 +110,14 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let stops = args.stops.unwrap_or(if args.quick { 1 } else { 5 });
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let dressed = Wardrobe { body: &body, args, jobs };
+    let dressed = Wardrobe { body: &body, args, jobs, trim: None };
 
-    let train = dressed.takes(&args.garment, args.fabric.as_deref(), &cast.train, stops, "train", 0.0)?;
+    let train = dressed.takes(garment, args.fabric.as_deref(), &cast.train, stops, "train", 0.0)?;
     // Stops in test clips are where a model with memory shows what it is worth.
-    let test = dressed.takes(&args.garment, args.fabric.as_deref(), &cast.test, 2.min(stops), "test", 0.0)?;
-    let apart = dressed.takes(&args.garment, args.fabric.as_deref(), &cast.apart(), 0, "apart", 0.0)?;
+    let test = dressed.takes(garment, args.fabric.as_deref(), &cast.test, 2.min(stops), "test", 0.0)?;
+    let apart = dressed.takes(garment, args.fabric.as_deref(), &cast.apart(), 0, "apart", 0.0)?;
     // The test clips once more from a start that differs by a hair: what these differ by, no model can foretell.
-    let twins =
-        dressed.takes(&args.garment, args.fabric.as_deref(), &cast.test, 2.min(stops), "twins", NUDGE_M)?;
+    let twins = dressed.takes(garment, args.fabric.as_deref(), &cast.test, 2.min(stops), "twins", NUDGE_M)?;
 
     let mut study = Study::new(&body, &cast, train, [test, twins], apart, args.quick)?;
     study.tables(&args.out)?;
@@ -150,11 +160,43 @@ fn run_layered(args: &Args, report: &std::path::Path) -> Result<()> {
     Ok(())
 }
 
+/// A database from the training clips, played on them and on clips that it has not seen.
+fn run_adaptive(args: &Args, body: &toile_assets::Body, report: &std::path::Path) -> Result<()> {
+    for folder in [&args.out, report] {
+        Overwrite::folder(folder)?;
+        std::fs::create_dir_all(folder).map_err(|e| toile_assets::Error::io(folder, e))?;
+    }
+    let name = args.garment.as_deref().unwrap_or(if args.quick { "sweater:1500" } else { "sweater" });
+    let span = if args.quick { (0.3, 1.8) } else { adaptive::SPAN };
+    let dressed = Wardrobe { body, args, jobs: args.jobs.unwrap_or(1), trim: Some(span) };
+    let few = if args.quick { 2 } else { usize::MAX };
+    let asked = |n: &&&str| args.clips.is_empty() || args.clips.iter().any(|c| c == **n);
+    let clips =
+        |names: &[&str]| names.iter().filter(asked).take(few).map(|n| n.to_string()).collect::<Vec<_>>();
+    let fabric = args.fabric.as_deref();
+    let train = dressed.takes(name, fabric, &clips(&adaptive::TRAINING), 0, "train", 0.0)?;
+    let unseen = dressed.takes(name, fabric, &clips(&adaptive::UNSEEN), 0, "unseen", 0.0)?;
+    let worn = resolve::garment(name, body, RestChoice::Auto, None)?;
+    let fabric = resolve::fabric(fabric.unwrap_or(&worn.fabric))?;
+    let measured = adaptive::measure(body, &worn, &fabric, &train, &unseen, &args.out, args.quick)?;
+    let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
+    let page = adaptive::write(report, &measured, &format!("toile {command}"))?;
+    if args.json {
+        println!("{}", measured.json(&page));
+    } else {
+        print!("{}", measured.text());
+        println!("report: {}", page.display());
+    }
+    Ok(())
+}
+
 /// One body and everything it wears.
 struct Wardrobe<'a> {
     body: &'a toile_assets::Body,
     args: &'a Args,
     jobs: usize,
+    /// Seconds of every clip that are simulated.
+    trim: Option<(f64, f64)>,
 }
 
 impl Wardrobe<'_> {
@@ -173,7 +215,8 @@ impl Wardrobe<'_> {
         }
         let worn = resolve::garment(garment, self.body, RestChoice::Auto, None)?;
         let fabric = resolve::fabric(fabric.unwrap_or(&worn.fabric))?;
-        let motions: Vec<Motion> = resolve::motions(clips, self.body, &Pacing::AS_IS)?;
+        let pacing = Pacing { trim: self.trim, ..Pacing::AS_IS };
+        let motions: Vec<Motion> = resolve::motions(clips, self.body, &pacing)?;
         let plain: String = format!("{garment}-{}", fabric.name)
             .chars()
             .map(|c| if c.is_alphanumeric() { c } else { '_' })

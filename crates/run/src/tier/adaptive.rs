@@ -27,6 +27,11 @@ impl Adaptive {
         &self.subspace
     }
 
+    /// Lets steps say where their time goes.
+    pub fn watch(&mut self, clock: fn() -> f64) {
+        self.subspace.watch(clock);
+    }
+
     /// What the last step did.
     pub fn report(&self) -> &SubspaceReport {
         &self.report

@@ -57,8 +57,8 @@ pub struct SubspaceSettings {
     pub step_secs: f64,
     /// Newton steps a time step, at most; more than one only where the first leaves a lot.
     pub newton: usize,
-    /// A Newton step is followed by another, with a new matrix, if the energy still falls along the directions by more than
-    /// this share of the cloth's weight (both as Euclidean norms over vertices).
+    /// A Newton step is followed by another, with a new matrix, if the energy still falls along the directions, each of length
+    /// one, by more than this share of what it fell by along those of the first (root of the sum of squares).
     pub sigma: f64,
     /// How the reduced system is put together.
     pub assembly: Assembly,
@@ -129,7 +129,7 @@ pub struct SubspaceReport {
     pub directions: u32,
     /// Vertices that were moved out of the body.
     pub pushed_out: u32,
-    /// By how much the energy still fell along the directions before the last Newton step, over the cloth's weight.
+    /// By how much the energy still fell along the directions when it was last looked at, over what it fell by at first.
     pub residual: f64,
     /// Where the time went.
     pub times: PhaseTimes,
@@ -144,8 +144,6 @@ pub struct Subspace {
     clock: Option<fn() -> f64>,
     tracker: RootTracker,
     radius: f32,
-    /// Norm of the weights of all vertices, N.
-    weight: f64,
     /// The cloth in the bind pose.
     bind: Vec<DVec3>,
     /// The cloth in the world, while a step looks for it.
@@ -192,10 +190,8 @@ impl Subspace {
             return Err(Error::Scene(faults.join("; ")));
         }
         let kinematic = Kinematic::new(&database.attachment, world.bones());
-        let weights = world.scene.mass.iter().map(|m| m * m).sum::<f64>().sqrt();
         let mut subspace = Self {
             radius: settings.search_radius.unwrap_or_else(|| database.search_radius()),
-            weight: (weights * world.settings.gravity.length()).max(1e-12),
             bind: vec![DVec3::ZERO; world.scene.len()],
             x: world.state.x.clone(),
             kinematic,
@@ -358,12 +354,15 @@ impl Subspace {
         // Line 3: the full-space gradient.
         let mut energy = self.evaluate();
         report.times.gradient += self.now() - begun;
+        let mut steepest = 0.0f64;
         for iteration in 0..self.settings.newton {
             // Line 4: the directions.
             let begun = self.now();
             self.choose(&distances);
             report.times.choose += self.now() - begun;
-            report.residual = self.basis.residual() / self.weight;
+            let slope = self.basis.residual();
+            steepest = if iteration == 0 { slope.max(1e-30) } else { steepest };
+            report.residual = slope / steepest;
             report.pool = self.basis.pool as u32;
             report.directions = self.basis.columns.len() as u32;
             if iteration > 0 && report.residual < self.settings.sigma {

@@ -6,14 +6,16 @@ use super::path::ramp;
 use super::stop::stand;
 
 /// The exercises and what they are.
-pub(super) const EXERCISES: [(&str, &str); 8] = [
+pub(super) const EXERCISES: [(&str, &str); 10] = [
     ("twist", "stands and twists the upper body left and right"),
     ("arms-up", "stands, raises the arms sideways over the head and lowers them"),
+    ("arms-down", "stands with level arms, lowers them to the sides and raises them again"),
     ("arms-bend", "stands, holds the arms out forward and bends the elbows"),
     ("lean-forward", "stands, bends forward at the hips and comes up"),
     ("lean-back", "stands, leans back and comes up"),
     ("plane", "stands, spreads the arms and leans from the hips like a plane"),
     ("legs-bend", "stands and bends the knees deeply twice, arms held forward"),
+    ("yo", "stands, twists the upper body and bends the elbows at once"),
     ("gym", "stands, raises the arms, bends forward, and twists"),
 ];
 
@@ -49,6 +51,13 @@ pub(super) fn exercise(figure: &Figure, name: &str) -> Option<Plan> {
             extra.arms_out = hold(0.3, 5.6, 1.0, d(22.0));
         }
         "arms-up" => extra.arms_out = hold(0.5, 5.2, 1.8, d(150.0)),
+        "arms-down" => extra.arms_out = add(hold(-1.0, 7.0, 0.5, d(82.0)), hold(0.5, 5.2, 1.5, d(-80.0))),
+        "yo" => {
+            extra.twist = sway(d(40.0));
+            extra.pelvis_twist = sway(d(10.0));
+            extra.arms_forward = hold(0.3, 5.6, 1.0, d(60.0));
+            extra.elbows = add(hold(0.8, 2.6, 0.8, d(85.0)), hold(2.6, 4.6, 0.8, d(85.0)));
+        }
         "arms-bend" => {
             extra.arms_forward = hold(0.4, 5.6, 1.2, d(85.0));
             extra.elbows = add(hold(1.6, 3.0, 0.65, d(95.0)), hold(3.0, 4.4, 0.65, d(95.0)));

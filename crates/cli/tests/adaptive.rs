@@ -1,0 +1,58 @@
+//! The tier adaptive as a user meets it: a database from takes, a garment played from it, and what is refused.
+
+mod program_under_test;
+
+use program_under_test::{ok, text, toile};
+use std::path::Path;
+
+fn refused(args: &[&str], must_say: &[&str]) {
+    let out = toile(args);
+    let said = text(&out.stderr);
+    assert_eq!(out.status.code(), Some(2), "{args:?}: {said}");
+    must_say.iter().for_each(|part| assert!(said.contains(part), "{args:?}: no `{part}` in: {said}"));
+}
+
+#[test]
+fn a_database_is_trained_and_its_garment_follows_the_simulation() {
+    let dir = std::env::temp_dir().join(format!("toile-adaptive-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&dir);
+    let path = |name: &str| dir.join(name).to_string_lossy().into_owned();
+    let (takes, database, cache) = (path("takes"), path("shirt.toile"), path("shirt.pc2"));
+    let span = ["--trim", "0.5:1.5"];
+    let clip = ["--garment", "shirt:400", "--motion", "twist"];
+    ok(&[&["simulate", "--out", &takes][..], &clip, &span].concat());
+    let trained = ok(&[
+        "train", &takes, "--kind", "adaptive", "--sites", "3", "--out", &database, "--json", "--untrue",
+    ]);
+    let trained: serde_json::Value = serde_json::from_str(&trained).unwrap();
+    assert_eq!(trained["kind"], "adaptive");
+    assert!(trained["sites"].as_u64().unwrap() >= 2 && trained["vectors"].as_u64().unwrap() >= 6);
+    assert!(trained["left_cm"].as_f64().unwrap() < 0.5 * trained["displacement_cm"].as_f64().unwrap());
+
+    let take = path("takes/twist.take");
+    let compared =
+        ok(&["compare", "--garment", "shirt:400", "--take", &take, "--model", &database, "--json"]);
+    let compared: serde_json::Value = serde_json::from_str(&compared).unwrap();
+    let mean = |tier: &str| {
+        let rows = compared["tiers"].as_array().unwrap();
+        rows.iter().find(|r| r["tier"] == tier).unwrap()["mean_cm"].as_f64().unwrap()
+    };
+    assert!(mean("adaptive") < 0.8 * mean("skin"), "{} against {}", mean("adaptive"), mean("skin"));
+
+    // The file says which tier it is for.
+    let played =
+        ok(&[&["animate", "--model", &database, "--out", &cache, "--json"][..], &clip, &span].concat());
+    assert!(played.contains("\"tier\":\"adaptive\"") && Path::new(&cache).exists(), "{played}");
+    let of_another =
+        ["animate", "--tier", "adaptive", "--model", &database, "--motion", "twist", "--out", &cache];
+    refused(
+        &[&of_another[..], &["--garment", "shirt:500", "--body", "mannequin:male"]].concat(),
+        &["another body", "vertices"],
+    );
+    refused(&of_another, &["--garment"]);
+    refused(
+        &["train", &takes, "--kind", "adaptive", "--sites", "30", "--out", &database, "--untrue"],
+        &["30 sites"],
+    );
+    std::fs::remove_dir_all(&dir).unwrap();
+}
