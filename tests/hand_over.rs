@@ -109,8 +109,8 @@ fn every_pair_of_tiers_hands_over_without_a_jump() {
             println!("{said}");
             assert!(worst.iter().all(|cm| *cm <= 1.0), "{said}");
             // The frame of the hand-over goes on as the frames before it went.
-            let (first, own) = (moved(&shown, AT)[1], one[1].max(other[1]));
-            assert!(first <= own + 1.0, "{said}: {first} cm off its way in the first frame");
+            let (first, usual) = (moved(&shown, AT)[1], one[1].max(other[1]));
+            assert!(first <= usual + 1.0, "{said}: {first} cm off its way in the first frame");
             // Followers have arrived; simulations go ways of their own.
             if ["skin", "stable"].contains(to) {
                 let ends = shown[FRAMES - 1].iter().zip(&own[b][FRAMES - 1]);

@@ -1,6 +1,7 @@
 //! `toile view` as a real window, on a screen of its own: Xvfb, spoken to as a desktop would.
 
 #![cfg(target_os = "linux")]
+#![allow(clippy::disallowed_methods)] // waiting for a screen takes a clock
 
 mod screen;
 

@@ -1,6 +1,6 @@
 //! All tiers on several garments and clips that no model has seen, as one page.
 
-use super::{Args, Row, bodies, play, shot_of, strip};
+use super::{Args, Learned, Row, bodies, play, shot_of, strip};
 use crate::driver;
 use crate::evaluate::draped_attachment;
 use crate::output;
@@ -121,7 +121,15 @@ fn study(args: &Args, case: &Case, body: &Body, page: &Path) -> Result<Studied> 
         let attachment = draped_attachment(body, &garment, take)?;
         let shot = shot_of(take, body)?;
         let bodies = bodies(body, &shot.bones);
-        let rows = play(body, &garment, Some(&model), take, &attachment, &shot, &bodies)?;
+        let rows = play(
+            body,
+            &garment,
+            Learned { model: Some(&model), database: None },
+            take,
+            &attachment,
+            &shot,
+            &bodies,
+        )?;
         for row in &rows {
             let at = all.iter().position(|(tier, _)| *tier == row.tier).unwrap_or_else(|| {
                 all.push((row.tier, Vec::new()));
@@ -166,7 +174,7 @@ fn score(row: &Row) -> Score {
         worst_clip_cm: row.mean_cm,
         liveliness: row.liveliness,
         inside_percent: row.penetration.percent(),
-        deepest_mm: f64::from(row.penetration.deepest_mm()),
+        deepest_mm: row.penetration.deepest_mm(),
         us: row.played.us_per_frame,
         bytes: row.bytes + row.state_bytes,
     }

@@ -73,7 +73,7 @@ pub fn measure(
 ) -> Result<Measured> {
     let learn = |change: fn(&mut AdaptiveSettings)| -> Result<_> {
         let settings = AdaptiveSettings::default().with(change);
-        Ok(train_adaptive(body, train, &settings, &|_| ()).map_err(crate::train::bad_takes)?)
+        train_adaptive(body, train, &settings, &|_| ()).map_err(crate::train::bad_takes)
     };
     let training = learn(|_| ())?;
     let file = out.join("adaptive.toile");
