@@ -30,7 +30,14 @@ pub fn build() -> Result<PathBuf> {
     let wasm = building.join(TARGET).join("web/toile_web.wasm");
     std::fs::create_dir_all(folder.join("pkg"))?;
     let mut bind = Command::new("cargo");
-    bind.args(["run", "--release", "--quiet", "--manifest-path", "bindings/web/bind/Cargo.toml", "--target-dir"]);
+    bind.args([
+        "run",
+        "--release",
+        "--quiet",
+        "--manifest-path",
+        "bindings/web/bind/Cargo.toml",
+        "--target-dir",
+    ]);
     bind.arg(target.join("web-bind")).arg("--").arg(&wasm).arg(folder.join("pkg"));
     if !bind.status()?.success() {
         bail!("{}: no bindings could be made", wasm.display());
@@ -55,7 +62,10 @@ fn compiler() -> Result<Command> {
         return Ok(Command::new("cargo"));
     }
     let there = |path: &str| Path::new(path).exists();
-    if !(there("/usr/lib/rustlib/src/rust/library/std") && there("/usr/bin/wasm-ld") && there("/usr/bin/cargo")) {
+    if !(there("/usr/lib/rustlib/src/rust/library/std")
+        && there("/usr/bin/wasm-ld")
+        && there("/usr/bin/cargo"))
+    {
         driver::install(&["rustc-web", "cargo-web", "rust-web-src", "lld"]).context(
             "no compiler for the web. Either `rustup target add wasm32-unknown-unknown`, or on a Debian as root: \
              apt-get install -y rustc-web cargo-web rust-web-src lld",
@@ -67,7 +77,10 @@ fn compiler() -> Result<Command> {
     for name in ["RUSTUP_TOOLCHAIN", "RUSTC", "CARGO", "RUSTUP_HOME"] {
         cargo.env_remove(name);
     }
-    cargo.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1");
+    cargo
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .env("RUSTC", "/usr/bin/rustc")
+        .env("RUSTC_BOOTSTRAP", "1");
     cargo.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld");
     Ok(cargo)
 }
@@ -91,7 +104,10 @@ fn gallery(folder: &Path, target: &Path) -> Result<()> {
             std::fs::copy(&take, into.join("dress.take"))?;
             files.push("gallery/dress.take");
         }
-        list.insert(0, serde_json::json!({ "title": "learned dress", "files": files, "names": ["mannequin:female"] }));
+        list.insert(
+            0,
+            serde_json::json!({ "title": "learned dress", "files": files, "names": ["mannequin:female"] }),
+        );
     } else {
         eprintln!("   no learned garment in the gallery: `toile demo` makes one");
     }

@@ -573,7 +573,8 @@ fn looks_are_those_of_the_bodys_triangles_and_never_cost_the_body() {
     // Of a part alone, those of the part.
     assert_eq!(gltf::read_looks(&path, Some("Lost")).unwrap().value.of_triangle, [Some(1)]);
     // Nonsense where colours should be is no reason to lose the body.
-    hand.json["materials"] = json!([{"pbrMetallicRoughness": 7}, {"pbrMetallicRoughness": {"baseColorTexture": {"index": 99}}}]);
+    hand.json["materials"] =
+        json!([{"pbrMetallicRoughness": 7}, {"pbrMetallicRoughness": {"baseColorTexture": {"index": 99}}}]);
     hand.json["textures"] = json!("none");
     std::fs::write(&path, hand.glb()).unwrap();
     assert_eq!(gltf::read_body(&path, None).unwrap().value, body);

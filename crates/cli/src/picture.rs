@@ -4,7 +4,9 @@ use anyhow::Result;
 use glam::Vec3;
 use std::collections::HashMap;
 use toile_assets::{Body, RootFrame, RootTrack};
-use toile_show::{Camera, Figure, Image, Item, Label, Material, MeshHandle, Renderer, Scene, View, uncovered_m};
+use toile_show::{
+    Camera, Figure, Image, Item, Label, Material, MeshHandle, Renderer, Scene, View, uncovered_m,
+};
 
 /// Cloth is drawn over the part of the body that it covers unless it lies farther behind it than this. Learned dresses sink
 /// in by up to 3 cm where motion is far from training; nothing that a garment covers is ever rightly in front of

@@ -1,7 +1,7 @@
 //! What is drawn: items with a material, on a ground, with labels.
 
-use crate::{Error, Label, Result};
 use crate::Texture;
+use crate::{Error, Label, Result};
 use glam::{Affine3A, Vec2, Vec3};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -3,8 +3,8 @@
 use glam::{Vec2, Vec3};
 use std::sync::{LazyLock, Mutex, MutexGuard};
 use toile_show::{
-    Backdrop, Camera, Error, Flock, Ground, Image, Item, Material, Member, MeshHandle, Renderer, Scene, Texture, View,
-    heat_colours, srgb,
+    Backdrop, Camera, Error, Flock, Ground, Image, Item, Material, Member, MeshHandle, Renderer, Scene,
+    Texture, View, heat_colours, srgb,
 };
 
 /// One renderer for all tests: opening one compiles shaders.

@@ -47,7 +47,9 @@ pub fn built() -> Option<PathBuf> {
 fn folder(args: &Args) -> Result<PathBuf> {
     let named = args.folder.clone().or_else(built);
     let folder = named.filter(|f| f.join("index.html").is_file()).ok_or_else(|| {
-        BadRequest("the page is not built here: run `cargo xtask web` and name its folder with --folder".into())
+        BadRequest(
+            "the page is not built here: run `cargo xtask web` and name its folder with --folder".into(),
+        )
     })?;
     folder.canonicalize().with_context(|| folder.display().to_string())
 }

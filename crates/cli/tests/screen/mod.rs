@@ -113,8 +113,16 @@ impl Screen {
         before
     }
 
+    /// Gives the window the keyboard: there is no window manager that would.
+    pub fn focus(&self, window: Window) {
+        let focus = x11rb::protocol::xproto::InputFocus::PARENT;
+        self.x.set_input_focus(focus, window, x11rb::CURRENT_TIME).unwrap();
+        self.x.flush().unwrap();
+        std::thread::sleep(Duration::from_millis(500));
+    }
+
     /// Presses and lets go of a key, by the name of its symbol.
-    pub fn key(&self, window: Window, name: &str) {
+    pub fn key(&self, name: &str) {
         let symbol = match name {
             "space" => 0x20,
             "Right" => 0xff53,
@@ -125,9 +133,6 @@ impl Screen {
         let map = self.x.get_keyboard_mapping(low, high - low + 1).unwrap().reply().unwrap();
         let per = usize::from(map.keysyms_per_keycode);
         let at = map.keysyms.chunks(per).position(|s| s.contains(&symbol)).expect("a key for it");
-        // There is no window manager that would give it the keyboard.
-        let focus = x11rb::protocol::xproto::InputFocus::PARENT;
-        self.x.set_input_focus(focus, window, x11rb::CURRENT_TIME).unwrap();
         for kind in [2u8, 3] {
             let code = low + at as u8;
             self.x.xtest_fake_input(kind, code, x11rb::CURRENT_TIME, self.root, 0, 0, 0).unwrap();
@@ -161,13 +166,18 @@ impl Screen {
     pub fn drop_files(&self, window: Window, files: &[&Path]) {
         let source = self.x.generate_id().unwrap();
         let class = WindowClass::INPUT_OUTPUT;
-        let made = self.x.create_window(0, source, self.root, 0, 0, 1, 1, 0, class, 0, &CreateWindowAux::new());
+        let made =
+            self.x.create_window(0, source, self.root, 0, 0, 1, 1, 0, class, 0, &CreateWindowAux::new());
         made.unwrap();
         let selection = self.atom("XdndSelection");
         let uris = self.atom("text/uri-list");
         self.x.set_selection_owner(source, selection, x11rb::CURRENT_TIME).unwrap();
         self.message(window, self.atom("XdndEnter"), [source, 5 << 24, uris, 0, 0]);
-        self.message(window, self.atom("XdndPosition"), [source, 0, (100 << 16) | 100, 0, self.atom("XdndActionCopy")]);
+        self.message(
+            window,
+            self.atom("XdndPosition"),
+            [source, 0, (100 << 16) | 100, 0, self.atom("XdndActionCopy")],
+        );
         let list: String = files.iter().map(|f| format!("file://{}\r\n", f.display())).collect();
         let (status, finished) = (self.atom("XdndStatus"), self.atom("XdndFinished"));
         let until = Instant::now() + Duration::from_secs(10);
@@ -176,7 +186,13 @@ impl Screen {
             match self.x.poll_for_event().unwrap() {
                 Some(Event::SelectionRequest(ask)) => {
                     self.x
-                        .change_property8(PropMode::REPLACE, ask.requestor, ask.property, uris, list.as_bytes())
+                        .change_property8(
+                            PropMode::REPLACE,
+                            ask.requestor,
+                            ask.property,
+                            uris,
+                            list.as_bytes(),
+                        )
                         .unwrap();
                     let answer = SelectionNotifyEvent {
                         response_type: 31,

@@ -46,7 +46,8 @@ impl Page {
         }
         // A script ends where its text says so, whatever it means there.
         let script = |text: &str| text.replace("</script", "<\\/script");
-        let _ = writeln!(self.body, "<script>{}\n{}\n{START}</script>", script(&view.script), script(&view.page));
+        let _ =
+            writeln!(self.body, "<script>{}\n{}\n{START}</script>", script(&view.script), script(&view.page));
         self
     }
 }

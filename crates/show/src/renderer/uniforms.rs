@@ -91,12 +91,7 @@ impl ItemSlots {
         slot as u32 * self.stride
     }
 
-    pub fn write(
-        &mut self,
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        uniforms: &[ItemUniform],
-    ) {
+    pub fn write(&mut self, device: &wgpu::Device, queue: &wgpu::Queue, uniforms: &[ItemUniform]) {
         if uniforms.len() > self.count {
             self.count = uniforms.len().next_power_of_two();
             self.buffer = uniform(device, "items", u64::from(self.stride) * self.count as u64);

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use toile_assets::layers::{LayerSettings, layers};
 use toile_assets::retarget::{RetargetSettings, retarget};
 use toile_assets::{
-    Attachment, AttachmentSettings, Body, Garment, Layers, Lineage, Mesh, Model, Motion, RootFrame, RootTrack,
-    Take, attach, builtin,
+    Attachment, AttachmentSettings, Body, Garment, Layers, Lineage, Mesh, Model, Motion, RootFrame,
+    RootTrack, Take, attach, builtin,
 };
 use toile_run::{LayeredSettings, balance};
 
@@ -154,7 +154,8 @@ impl Cast {
             let named = model.notes.iter().find(|(k, _)| k == "garment").map(|(_, v)| v.clone());
             let garment = named.as_ref().and_then(|n| builtin::garment(n, &self.body).ok());
             let garment = garment.filter(|g| g.sim.triangles == model.triangles);
-            (self.cut_as, self.garment) = (garment.is_some().then_some(named).flatten(), garment.map(Arc::new));
+            (self.cut_as, self.garment) =
+                (garment.is_some().then_some(named).flatten(), garment.map(Arc::new));
         }
         if self.take.as_ref().is_some_and(|t| t.triangles != model.triangles) {
             self.take = None;
@@ -223,7 +224,10 @@ impl Cast {
         let draped = self.take.as_ref().map(|t| t.draped.clone());
         let learned = self.model.as_ref().and_then(|m| m.attachment.as_ref()).map(|a| a.rest.clone());
         let placed = self.garment.as_ref().map(|g| g.sim.positions.clone());
-        [draped, learned, placed].into_iter().flatten().find(|p| count.is_none_or(|c| c == p.len()) && !p.is_empty())
+        [draped, learned, placed]
+            .into_iter()
+            .flatten()
+            .find(|p| count.is_none_or(|c| c == p.len()) && !p.is_empty())
     }
 
     /// The garment on its bones.
@@ -272,9 +276,8 @@ impl Cast {
 
     /// What the cloth is made of, as far as it says.
     pub fn fabric(&self) -> String {
-        let noted = |notes: &[(String, String)]| {
-            notes.iter().find(|(k, _)| k == "fabric").map(|(_, v)| v.clone())
-        };
+        let noted =
+            |notes: &[(String, String)]| notes.iter().find(|(k, _)| k == "fabric").map(|(_, v)| v.clone());
         self.garment
             .as_ref()
             .map(|g| g.fabric.clone())

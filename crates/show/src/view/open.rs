@@ -3,10 +3,10 @@
 use super::cast::Cast;
 use crate::Figure;
 use std::path::Path;
+use toile_assets::disk;
 use toile_assets::read::garment::{RestChoice, read_garment_for};
 use toile_assets::read::{self, Loaded};
 use toile_assets::{Body, Model, Motion, Take, builtin};
-use toile_assets::disk;
 
 /// In which order several are opened: whoever wears before what is worn.
 fn rank(name: &str) -> usize {
@@ -109,7 +109,8 @@ fn built_in(cast: &mut Cast, name: &str, said: &mut Vec<String>) -> Result<&'sta
         Some("motion") => {
             let mannequin = builtin::body("mannequin:female").map_err(text)?;
             let names = builtin::motions::set(name).unwrap_or_else(|| vec![name.into()]);
-            let clips = names.iter().map(|n| builtin::motion(n, &mannequin.skeleton)).collect::<Result<_, _>>();
+            let clips =
+                names.iter().map(|n| builtin::motion(n, &mannequin.skeleton)).collect::<Result<_, _>>();
             moved(cast, clips.map_err(text)?)?;
             Ok("a motion")
         }

@@ -3,8 +3,8 @@
 use super::{Action, KEYS, SPEEDS, Switch, Viewer, Way, charts, keys};
 use crate::View;
 use egui::{
-    Align2, Color32, ComboBox, CornerRadius, FontId, Frame, Key, Panel, PointerButton, Pos2, Rect, ScrollArea,
-    Sense, Slider, TextureId, Ui, UiBuilder, Vec2,
+    Align2, Color32, ComboBox, CornerRadius, FontId, Frame, Key, Panel, PointerButton, Pos2, Rect,
+    ScrollArea, Sense, Slider, TextureId, Ui, UiBuilder, Vec2,
 };
 
 /// Below this many points the controls lie over the picture, and only when asked for.
@@ -20,7 +20,8 @@ pub(super) fn show(ui: &mut Ui, viewer: &mut Viewer, pictures: &[TextureId]) -> 
         Panel::bottom("time").show(ui, |ui| timeline(ui, viewer, narrow));
     }
     if viewer.showing.panel && high {
-        let panel = Panel::right("controls").resizable(false).exact_size(PANEL.min(0.85 * ui.available_width()));
+        let panel =
+            Panel::right("controls").resizable(false).exact_size(PANEL.min(0.85 * ui.available_width()));
         panel.show(ui, |ui| {
             ScrollArea::vertical().auto_shrink(false).show(ui, |ui| controls(ui, viewer));
         });
@@ -173,7 +174,10 @@ fn timeline(ui: &mut Ui, viewer: &mut Viewer, narrow: bool) {
         let mut frame = viewer.playback.frame;
         let rest = if narrow { 130.0 } else { 270.0 };
         ui.spacing_mut().slider_width = (ui.available_width() - rest).max(40.0);
-        if ui.add_enabled(last > 0.0, Slider::new(&mut frame, 0.0..=last.max(1.0)).show_value(false)).changed() {
+        if ui
+            .add_enabled(last > 0.0, Slider::new(&mut frame, 0.0..=last.max(1.0)).show_value(false))
+            .changed()
+        {
             viewer.act(Action::Scrub(frame));
         }
         ui.monospace(format!("{:5.2} s", viewer.playback.secs()));
@@ -185,7 +189,11 @@ fn timeline(ui: &mut Ui, viewer: &mut Viewer, narrow: bool) {
                 viewer.act(Action::Speed(speed));
             }
         }
-        if ui.selectable_label(viewer.showing.panel, "more").on_hover_text("controls and charts (P)").clicked() {
+        if ui
+            .selectable_label(viewer.showing.panel, "more")
+            .on_hover_text("controls and charts (P)")
+            .clicked()
+        {
             viewer.act(Action::Switch(Switch::Panel));
         }
     });

@@ -53,14 +53,18 @@ impl Viewer {
     }
 
     /// Takes a drawn frame for the film; all frames once the film is complete.
-    pub(crate) fn film_frame(&mut self, picture: impl FnOnce() -> Result<Image>) -> Option<(Vec<Image>, f32)> {
+    pub(crate) fn film_frame(
+        &mut self,
+        picture: impl FnOnce() -> Result<Image>,
+    ) -> Option<(Vec<Image>, f32)> {
         let film = self.wanted.film.as_mut()?;
         if film.due {
             match picture() {
                 Ok(picture) => {
-                    let same = film.frames.first().is_none_or(|f| {
-                        (f.width(), f.height()) == (picture.width(), picture.height())
-                    });
+                    let same = film
+                        .frames
+                        .first()
+                        .is_none_or(|f| (f.width(), f.height()) == (picture.width(), picture.height()));
                     if same {
                         film.frames.push(picture);
                     } else {

@@ -54,7 +54,8 @@ impl Screen {
         }));
         renderer.device().set_device_lost_callback(move |_, _| gone.store(true, Ordering::Relaxed));
         surface.configure(renderer.device(), &config);
-        let paint = egui_wgpu::Renderer::new(renderer.device(), format, egui_wgpu::RendererOptions::default());
+        let paint =
+            egui_wgpu::Renderer::new(renderer.device(), format, egui_wgpu::RendererOptions::default());
         Ok(Self { renderer, paint, surface, config, canvases: Vec::new(), faults, lost })
     }
 

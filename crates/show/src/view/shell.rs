@@ -123,7 +123,8 @@ impl Shell {
     fn find_device(&self, window: &Arc<Window>, events: &ActiveEventLoop) {
         let _quiet = (self.quiet)();
         let display = Box::new(events.owned_display_handle());
-        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_with_display_handle_from_env(display));
+        let instance =
+            wgpu::Instance::new(wgpu::InstanceDescriptor::new_with_display_handle_from_env(display));
         let (found, proxy) = (self.found.clone(), self.proxy.clone());
         let size = window.inner_size();
         let surface = instance.create_surface(window.clone());
@@ -186,7 +187,9 @@ impl Shell {
         if std::mem::take(&mut self.viewer.wanted.picture) {
             let kept = match cfg!(target_arch = "wasm32") {
                 true => (self.keep)(Kept::Canvas),
-                false => screen.picture().map_err(|e| e.to_string()).and_then(|p| (self.keep)(Kept::Picture(p))),
+                false => {
+                    screen.picture().map_err(|e| e.to_string()).and_then(|p| (self.keep)(Kept::Picture(p)))
+                }
             };
             say(&mut self.viewer, kept);
         }

@@ -189,7 +189,8 @@ fn bound_share(model: &Model, y: &[f32]) -> f32 {
     let d = model.cloth_dims;
     let rows = model.cloth_basis.chunks_exact(3 * d);
     let shares = rows.zip(&model.certificate.travel_bound_m).map(|(rows, bound)| {
-        let moved = [0, 1, 2].map(|k| rows[k * d..(k + 1) * d].iter().zip(y).map(|(b, y)| b * y).sum::<f32>());
+        let moved =
+            [0, 1, 2].map(|k| rows[k * d..(k + 1) * d].iter().zip(y).map(|(b, y)| b * y).sum::<f32>());
         Vec3::from_array(moved).length() / bound.max(1e-6)
     });
     shares.fold(0.0, f32::max)

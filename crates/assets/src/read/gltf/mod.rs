@@ -14,8 +14,8 @@ mod nodes;
 mod parts;
 mod rig;
 
-pub use looks::{Look, Looks};
 pub use contents::{AnimationInfo, Contents, MeshInfo, NodeInfo, PrimitiveInfo, SkinInfo, contents};
+pub use looks::{Look, Looks};
 
 use super::Loaded;
 use crate::axes::Conversion;

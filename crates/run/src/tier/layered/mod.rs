@@ -79,7 +79,11 @@ impl Layered {
         let posed = layers.attachment.rest.clone();
         let settings = LayeredSettings {
             step_secs: settings.step_secs.clamp(1e-4, PAPERS_STEP_SECS),
-            wind: if settings.wind.is_finite() { settings.wind.clamp_length_max(STORM_M_PER_S) } else { Vec3::ZERO },
+            wind: if settings.wind.is_finite() {
+                settings.wind.clamp_length_max(STORM_M_PER_S)
+            } else {
+                Vec3::ZERO
+            },
         };
         let mut cloth = layers.floating.as_ref().map(Cloth::new);
         if let Some(cloth) = &mut cloth {
