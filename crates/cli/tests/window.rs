@@ -1,6 +1,8 @@
 //! `toile view` as a real window, on a screen of its own: Xvfb, spoken to as a desktop would.
 
 #![cfg(target_os = "linux")]
+// A window takes its time, and is waited for.
+#![allow(clippy::disallowed_methods)]
 
 mod screen;
 
