@@ -1,7 +1,8 @@
 //! `toile view` as a real window, on a screen of its own: Xvfb, spoken to as a desktop would.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::disallowed_methods)] // waiting for a screen takes a clock
+// A window takes its time, and is waited for.
+#![allow(clippy::disallowed_methods)]
 
 mod screen;
 
@@ -74,21 +75,22 @@ fn it_opens_plays_takes_files_and_sizes_and_keeps_pictures() {
     // It plays by itself: the garment's pixels change.
     screen.wait_for(window, Duration::from_secs(20), |seen| seen.differs_from(&first) > 200);
 
+    screen.focus(window);
     // Paused it stands still; a step moves it by a frame.
-    screen.key(window, "space");
+    screen.key("space");
     let still = screen.settled(window);
-    screen.key(window, "Right");
+    screen.key("Right");
     screen.wait_for(window, Duration::from_secs(20), |seen| seen.differs_from(&still) > 50);
 
     // Two panes, then wireframe.
     let one = screen.settled(window);
-    screen.key(window, "2");
+    screen.key("2");
     let two = screen.wait_for(window, Duration::from_secs(20), |seen| seen.differs_from(&one) > 20_000);
     two.write(&folder.join("2-panes.png"));
-    screen.key(window, "w");
+    screen.key("w");
     screen.settled(window).write(&folder.join("3-wireframe.png"));
-    screen.key(window, "1");
-    screen.key(window, "w");
+    screen.key("1");
+    screen.key("w");
     screen.settled(window);
 
     // As small as a window gets, and back.
@@ -112,7 +114,7 @@ fn it_opens_plays_takes_files_and_sizes_and_keeps_pictures() {
     told.write(&folder.join("6-broken.png"));
 
     // A picture is kept.
-    screen.key(window, "s");
+    screen.key("s");
     let kept = folder.join("toile-view-001.png");
     let until = Instant::now() + Duration::from_secs(20);
     while !kept.exists() && Instant::now() < until {

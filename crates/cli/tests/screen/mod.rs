@@ -113,8 +113,16 @@ impl Screen {
         before
     }
 
+    /// Gives the window the keyboard: there is no window manager that would.
+    pub fn focus(&self, window: Window) {
+        let focus = x11rb::protocol::xproto::InputFocus::PARENT;
+        self.x.set_input_focus(focus, window, x11rb::CURRENT_TIME).unwrap();
+        self.x.flush().unwrap();
+        std::thread::sleep(Duration::from_millis(500));
+    }
+
     /// Presses and lets go of a key, by the name of its symbol.
-    pub fn key(&self, window: Window, name: &str) {
+    pub fn key(&self, name: &str) {
         let symbol = match name {
             "space" => 0x20,
             "Right" => 0xff53,
@@ -125,9 +133,6 @@ impl Screen {
         let map = self.x.get_keyboard_mapping(low, high - low + 1).unwrap().reply().unwrap();
         let per = usize::from(map.keysyms_per_keycode);
         let at = map.keysyms.chunks(per).position(|s| s.contains(&symbol)).expect("a key for it");
-        // There is no window manager that would give it the keyboard.
-        let focus = x11rb::protocol::xproto::InputFocus::PARENT;
-        self.x.set_input_focus(focus, window, x11rb::CURRENT_TIME).unwrap();
         for kind in [2u8, 3] {
             let code = low + at as u8;
             self.x.xtest_fake_input(kind, code, x11rb::CURRENT_TIME, self.root, 0, 0, 0).unwrap();

@@ -9,19 +9,34 @@ struct Chart {
     unit: &'static str,
     of: fn(&Noted) -> Option<f32>,
     limit: Option<f32>,
+    /// In decades: a simulated step takes a thousand times as long as a learned one.
+    decades: bool,
 }
 
 const CHARTS: [Chart; 6] = [
-    Chart { title: "error", unit: "cm", of: |n| n.error_cm, limit: None },
-    Chart { title: "beyond skinning", unit: "cm/s", of: |n| n.lively_cm_per_s, limit: None },
-    Chart { title: "step", unit: "µs", of: |n| Some(n.step_us).filter(|us| *us > 0.0), limit: None },
-    Chart { title: "trusted (gate)", unit: "", of: |n| n.gate, limit: None },
-    Chart { title: "pose against training", unit: "×", of: |n| n.pose_distance, limit: Some(1.0) },
+    Chart { title: "error", unit: "cm", of: |n| n.error_cm, limit: None, decades: false },
+    Chart { title: "beyond skinning", unit: "cm/s", of: |n| n.lively_cm_per_s, limit: None, decades: false },
+    Chart {
+        title: "step",
+        unit: "µs",
+        of: |n| Some(n.step_us).filter(|us| *us > 0.0),
+        limit: None,
+        decades: true,
+    },
+    Chart { title: "trusted (gate)", unit: "", of: |n| n.gate, limit: None, decades: false },
+    Chart {
+        title: "pose against training",
+        unit: "×",
+        of: |n| n.pose_distance,
+        limit: Some(1.0),
+        decades: false,
+    },
     Chart {
         title: "certificate used",
         unit: "%",
         of: |n| n.bound_share.map(|s| 100.0 * s),
         limit: Some(100.0),
+        decades: false,
     },
 ];
 
@@ -69,14 +84,16 @@ fn draw(ui: &mut Ui, chart: &Chart, lines: &[Vec<Option<f32>>], frames: usize, n
     // A line that is near its limit is seen to be.
     let top = chart.limit.filter(|l| most > 0.6 * l).map_or(most, |l| most.max(l)).max(1e-6) * 1.05;
     let values: Vec<String> =
-        lines.iter().filter_map(|l| l.get(now).copied().flatten()).map(|v| figure(v, chart.unit)).collect();
+        lines.iter().filter_map(|l| l.get(now).copied().flatten()).map(figure).collect();
     let font = FontId::proportional(11.0);
     painter.text(response.rect.min, Align2::LEFT_TOP, chart.title, font.clone(), ink);
-    painter.text(response.rect.right_top(), Align2::RIGHT_TOP, values.join("  "), font, ink);
+    let now = format!("{} {}", values.join("  "), chart.unit);
+    painter.text(response.rect.right_top(), Align2::RIGHT_TOP, now, font, ink);
     painter.rect_stroke(area, 0.0, Stroke::new(0.5, faint), egui::StrokeKind::Inside);
     let place = |f: usize, v: f32| {
         let x = f as f32 / (frames.max(2) - 1) as f32;
-        Pos2::new(area.left() + x * area.width(), area.bottom() - (v / top).clamp(0.0, 1.0) * area.height())
+        let y = if chart.decades { v.max(1.0).ln() / top.max(10.0).ln() } else { v / top };
+        Pos2::new(area.left() + x * area.width(), area.bottom() - y.clamp(0.0, 1.0) * area.height())
     };
     if let Some(limit) = chart.limit.filter(|l| *l < top) {
         let y = place(0, limit).y;
@@ -91,7 +108,8 @@ fn draw(ui: &mut Ui, chart: &Chart, lines: &[Vec<Option<f32>>], frames: usize, n
     painter.line_segment([Pos2::new(x, area.top()), Pos2::new(x, area.bottom())], Stroke::new(1.0, ink));
 }
 
-fn figure(value: f32, unit: &str) -> String {
+/// Three digits, or all there are before the point.
+fn figure(value: f32) -> String {
     let digits = if value.abs() >= 100.0 { 0 } else { 2 - usize::from(value.abs() >= 10.0) };
-    format!("{value:.digits$} {unit}")
+    format!("{value:.digits$}")
 }

@@ -146,6 +146,8 @@ pub struct Viewer {
     pub showing: Showing,
     /// What is said.
     pub messages: Messages,
+    /// The body in the present frame, for all panes.
+    posed: Option<pane::Posed>,
     /// Distance that is red in each pane's error map, cm.
     red_cm: [Option<f32>; 4],
     /// Times of the stages of a frame, µs.
@@ -170,6 +172,7 @@ impl Viewer {
             orbit: Orbit::default(),
             showing: Showing::default(),
             messages: Messages::default(),
+            posed: None,
             red_cm: [None; 4],
             stages: Vec::new(),
         };
@@ -336,6 +339,7 @@ impl Viewer {
 
     fn remake(&mut self) {
         self.tracks.clear();
+        self.posed = None;
         for pane in 0..self.panes {
             match Track::new(self.ways[pane], &self.cast, &self.conditions) {
                 Ok(track) => self.tracks.push(track),
@@ -386,10 +390,10 @@ impl Viewer {
                 }
             }
         }
-        let until = Instant::now() + MAKING;
+        let share = MAKING / self.tracks.len().max(1) as u32;
         let mut failed = Vec::new();
         for (k, track) in self.tracks.iter_mut().enumerate() {
-            if let Err(why) = track.make(&self.cast, until) {
+            if let Err(why) = track.make(&self.cast, Instant::now() + share) {
                 self.messages.fault(why);
                 failed.push(k);
             }
@@ -431,7 +435,7 @@ impl Viewer {
         let cast = &self.cast;
         let garment = cast.garment.as_ref().map(|g| g.name.clone());
         let learned = cast.model.as_ref().map(|m| m.name.clone()).filter(|n| !n.is_empty());
-        let worn = learned.or(garment).unwrap_or_else(|| "no garment".into());
+        let worn = garment.or(learned).unwrap_or_else(|| "no garment".into());
         format!("{}, {worn}, {}", cast.body.name, cast.shot.name)
     }
 

@@ -3,15 +3,23 @@
 use super::{Viewer, Way};
 use crate::{Camera, Item, Material, Scene, heat_colours, srgb, uncovered_m};
 use glam::Vec3;
+use std::sync::Arc;
 
 /// As the program's pictures have it.
 const DEPTH_SLACK_M: f32 = 0.05;
 
+/// A body in a frame.
+#[derive(Clone, Default)]
+pub(super) struct Posed {
+    frame: f64,
+    positions: Arc<[Vec3]>,
+    normals: Option<Arc<[Vec3]>>,
+}
+
 /// Vertices and colours of a pane's present frame.
 #[derive(Default)]
 pub struct PaneFrame {
-    body: Vec<Vec3>,
-    normals: Option<Vec<Vec3>>,
+    body: Posed,
     cloth: Vec<Vec3>,
     colours: Option<Vec<Vec3>>,
     ghost: Option<Vec<Vec3>>,
@@ -27,17 +35,14 @@ impl Viewer {
     /// What a pane shows now.
     pub fn pane(&mut self, pane: usize) -> PaneFrame {
         let (f, next, t) = self.playback.between();
-        let shot = &self.cast.shot;
-        let posed = |f: usize| self.cast.body.skinned_positions(&shot.bones[f.min(shot.bones.len() - 1)]);
-        let body = if t > 0.0 { mixed(&posed(f), &posed(next), t) } else { posed(f) };
-        let mut out = PaneFrame { normals: self.cast.figure.normals(&body), body, ..PaneFrame::default() };
+        let mut out = PaneFrame { body: self.posed(), ..PaneFrame::default() };
         let Some(track) = self.tracks.get_mut(pane) else { return out };
         let Some(now) = track.frame(f) else { return out };
         out.cloth = mixed(now, track.frame(next).unwrap_or(now), t);
         if track.leads_m.is_none() {
             let garments = [(out.cloth.as_slice(), track.mesh.triangles())];
             let triangles = self.cast.figure.mesh().triangles();
-            track.leads_m = Some(uncovered_m(&out.body, triangles, &garments, DEPTH_SLACK_M));
+            track.leads_m = Some(uncovered_m(&out.body.positions, triangles, &garments, DEPTH_SLACK_M));
         }
         let truth = self.cast.take.as_ref().filter(|t| t.vertices == out.cloth.len() && f < t.len());
         let Some(take) = truth.filter(|_| track.way != Way::Full) else { return out };
@@ -54,6 +59,22 @@ impl Viewer {
         out
     }
 
+    /// The body now: skinned once, however many panes show it.
+    fn posed(&mut self) -> Posed {
+        let frame = self.playback.frame;
+        if let Some(posed) = self.posed.as_ref().filter(|p| p.frame == frame) {
+            return posed.clone();
+        }
+        let (f, next, t) = self.playback.between();
+        let bones = &self.cast.shot.bones;
+        let at = |f: usize| self.cast.body.skinned_positions(&bones[f.min(bones.len() - 1)]);
+        let positions = if t > 0.0 { mixed(&at(f), &at(next), t) } else { at(f) };
+        let normals = self.cast.figure.normals(&positions).map(Arc::from);
+        let posed = Posed { frame, positions: positions.into(), normals };
+        self.posed = Some(posed.clone());
+        posed
+    }
+
     /// The scene and camera of a pane, for a picture of `aspect`.
     pub fn scene<'a>(&'a self, pane: usize, frame: &'a PaneFrame, aspect: f32) -> (Scene<'a>, Camera) {
         let mut scene = Scene::new();
@@ -61,7 +82,8 @@ impl Viewer {
         let track = self.tracks.get(pane).filter(|_| !frame.cloth.is_empty());
         let leads = track.and_then(|t| t.leads_m.as_deref()).filter(|_| self.showing.cloth);
         if self.showing.body || track.is_none() {
-            let items = self.cast.figure.items(&frame.body, frame.normals.as_deref(), leads);
+            let Posed { positions, normals, .. } = &frame.body;
+            let items = self.cast.figure.items(positions, normals.as_deref(), leads);
             scene.items.extend(items);
         }
         if let Some(track) = track.filter(|_| self.showing.cloth) {
