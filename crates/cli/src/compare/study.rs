@@ -140,7 +140,7 @@ fn study(args: &Args, case: &Case, body: &Body, page: &Path) -> Result<Studied> 
         if k == 0
             && let Some(renderer) = driver::renderer_if_any()?
         {
-            let studio = Studio::new(renderer, body, View::ThreeQuarter, (300, 400), 0.0);
+            let studio = Studio::new(renderer, body, View::ThreeQuarter, (220, 300), 0.0);
             let path = picture_of(page, &garment.name);
             strip(args, studio, body, &garment, &shot, &rows)?.write_png(&path)?;
             picture = Some(path);

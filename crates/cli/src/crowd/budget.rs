@@ -192,20 +192,17 @@ fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
+/// So many garments, kind by kind.
 fn troupe(args: &Args, kinds: &[&Kind], count: usize, body: &Body) -> Result<Troupe> {
     let hips = body.humanoid().joint(Role::Hips).unwrap_or(0);
     let settings = HandOverSettings { hips, ..HandOverSettings::default() };
-    let crowd = CrowdSettings::default().with(|s| {
-        s.threads = args.threads;
-        s.normals = args.film.is_some();
-    });
+    let crowd = CrowdSettings::default().with(|s| s.threads = args.threads);
     let mut troupe = Troupe::new(crowd, settings);
     for kind in kinds {
-        troupe.add_kind(kind.model.clone(), count.div_ceil(kinds.len()), Vec::new())?;
+        let tiers = kind.makers.iter().map(|(_, make)| make.clone()).collect();
+        troupe.add_kind(kind.model.clone(), count.div_ceil(kinds.len()), tiers)?;
     }
-    for i in 0..count {
-        troupe.add(i % kinds.len())?;
-    }
+    (0..count).try_for_each(|i| troupe.add(i % kinds.len()).map(|_| ()))?;
     Ok(troupe)
 }
 
@@ -248,19 +245,8 @@ impl<'a> Show<'a> {
         people: &'a [Person<'a>],
         rate: f64,
     ) -> Result<Self> {
-        let hips = body.humanoid().joint(Role::Hips).unwrap_or(0);
-        let settings = HandOverSettings { hips, ..HandOverSettings::default() };
-        let crowd = CrowdSettings::default().with(|s| {
-            s.threads = args.threads;
-            s.normals = args.film.is_some();
-        });
-        let mut troupe = Troupe::new(crowd, settings);
         let count = people.len();
-        for kind in kinds {
-            let tiers = kind.makers.iter().map(|(_, make)| make.clone()).collect();
-            troupe.add_kind(kind.model.clone(), count.div_ceil(kinds.len()), tiers)?;
-        }
-        (0..count).try_for_each(|i| troupe.add(i % kinds.len()).map(|_| ()))?;
+        let troupe = troupe(args, &kinds.iter().collect::<Vec<_>>(), count, body)?;
         let scheduler =
             Scheduler::new(SchedulerSettings { budget_us, ..SchedulerSettings::default() }, rungs)?;
         Ok(Self {
