@@ -1,6 +1,7 @@
 //! All tiers on several garments and clips that no model has seen, as one page.
 
 use super::{Args, Learned, Row, bodies, play, shot_of, strip};
+use crate::adaptive;
 use crate::driver;
 use crate::evaluate::draped_attachment;
 use crate::output;
@@ -15,11 +16,13 @@ use std::str::FromStr;
 use toile_assets::{Body, Lineage, Model, Take};
 use toile_show::View;
 
-/// One garment of a study: `skirt=skirt.toile=takes/skirt`.
+/// One garment of a study: `skirt=skirt.toile=takes/skirt`, or `skirt=skirt.toile+bases.toile=takes/skirt`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     garment: String,
     model: PathBuf,
+    /// For the tier adaptive.
+    database: Option<PathBuf>,
     takes: PathBuf,
 }
 
@@ -30,7 +33,13 @@ impl FromStr for Case {
         let parts: Vec<&str> = text.split('=').map(str::trim).collect();
         match parts.as_slice() {
             [garment, model, takes] if parts.iter().all(|p| !p.is_empty()) => {
-                Ok(Self { garment: garment.to_string(), model: model.into(), takes: takes.into() })
+                let (model, database) = model.split_once('+').map_or((*model, None), |(m, d)| (m, Some(d)));
+                Ok(Self {
+                    garment: garment.to_string(),
+                    model: model.into(),
+                    database: database.map(PathBuf::from),
+                    takes: takes.into(),
+                })
             }
             _ => Err("wants GARMENT=MODEL=FOLDER, as skirt=skirt.toile=takes/skirt".into()),
         }
@@ -66,7 +75,8 @@ pub fn check(args: &Args, page: &Path) -> Result<()> {
         let what = "--page needs garments to compare: --case GARMENT=MODEL=FOLDER, once for each";
         return Err(BadRequest(what.into()).into());
     }
-    let inputs: Vec<String> = args.case.iter().map(|c| c.model.to_string_lossy().into_owned()).collect();
+    let files = args.case.iter().flat_map(|c| std::iter::once(&c.model).chain(&c.database));
+    let inputs: Vec<String> = files.map(|f| f.to_string_lossy().into_owned()).collect();
     args.overwrite.check(page, output::named(inputs.iter().map(String::as_str), &None::<PathBuf>))
 }
 
@@ -113,6 +123,10 @@ fn takes_of(case: &Case, model: &Model) -> Result<Vec<Take>> {
 fn study(args: &Args, case: &Case, body: &Body, page: &Path) -> Result<Studied> {
     let garment = resolve::worn(&case.garment, body, args.rest.into())?;
     let model = tiers::model_for(&case.model, body, Some(&garment))?;
+    let database = match &case.database {
+        Some(path) => Some(adaptive::database_for(path, body, &garment)?),
+        None => None,
+    };
     let takes = takes_of(case, &model)?;
     let bar = progress::bar(takes.len() as u64, &case.garment);
     let mut all: Vec<(TierName, Vec<Score>)> = Vec::new();
@@ -124,7 +138,7 @@ fn study(args: &Args, case: &Case, body: &Body, page: &Path) -> Result<Studied> 
         let rows = play(
             body,
             &garment,
-            Learned { model: Some(&model), database: None },
+            Learned { model: Some(&model), database: database.as_ref() },
             take,
             &attachment,
             &shot,
@@ -213,7 +227,7 @@ fn write_page(studied: &[Studied]) -> String {
         page.push_str("|---|---|---|---|---|---|---|---|---|---|\n");
         for (tier, s) in &garment.tiers {
             let lively = if s.liveliness.is_nan() { "–".into() } else { format!("{:.2}", s.liveliness) };
-            let training = if *tier == TierName::Stable { "takes" } else { "none" };
+            let training = if is_learned(*tier) { "takes" } else { "none" };
             let _ = writeln!(
                 page,
                 "| {} | {:.2} | {:.2} | {:.2} | {lively} | {:.2} | {:.1} | {:.0} | {:.0} | {training} |",
@@ -237,6 +251,11 @@ fn write_page(studied: &[Studied]) -> String {
     page
 }
 
+/// Whether a tier is made from takes.
+fn is_learned(tier: TierName) -> bool {
+    matches!(tier, TierName::Stable | TierName::Adaptive)
+}
+
 /// What the numbers say, in a table: nearest, liveliest and cheapest of what can be run.
 fn verdict(page: &mut String, studied: &[Studied]) {
     page.push_str("| garment | nearest without training | nearest of all but full | worst clip least bad | cheapest | least inside |\n");
@@ -252,7 +271,7 @@ fn verdict(page: &mut String, studied: &[Studied]) {
             page,
             "| {} | {} cm | {} cm | {} cm | {} µs | {} % |",
             garment.name,
-            least(|s| s.mean_cm, &|t| t != TierName::Stable),
+            least(|s| s.mean_cm, &|t| !is_learned(t)),
             least(|s| s.mean_cm, &any),
             least(|s| s.worst_clip_cm, &any),
             least(|s| s.us, &any),
@@ -269,6 +288,8 @@ mod tests {
     fn cases_are_read_and_the_page_names_the_best() {
         let case: Case = "skirt:400=a/skirt.toile=takes/skirt".parse().unwrap();
         assert_eq!((case.garment.as_str(), case.takes.as_path()), ("skirt:400", Path::new("takes/skirt")));
+        let both: Case = "skirt=a.toile+b.toile=takes".parse().unwrap();
+        assert_eq!((both.model.to_str(), both.database), (Some("a.toile"), Some("b.toile".into())));
         assert!("skirt=x".parse::<Case>().is_err() && "a==b".parse::<Case>().is_err());
         let score = |mean_cm, us| Score { mean_cm, worst_clip_cm: 2.0 * mean_cm, us, ..Score::default() };
         let studied = Studied {
