@@ -219,6 +219,7 @@ fn write_page(studied: &[Studied]) -> String {
          vertices more than 1 mm under the skin. Costs are medians of one garment alone on one core, bones to vertices; in a \
          crowd a learned garment costs less.\n\n",
     );
+    words(&mut page, studied);
     verdict(&mut page, studied);
     for garment in studied {
         let _ = writeln!(page, "\n## {} ({} vertices)\n", garment.name, garment.vertices);
@@ -254,6 +255,65 @@ fn write_page(studied: &[Studied]) -> String {
 /// Whether a tier is made from takes.
 fn is_learned(tier: TierName) -> bool {
     matches!(tier, TierName::Stable | TierName::Adaptive)
+}
+
+impl Studied {
+    fn of(&self, tier: TierName) -> Option<&Score> {
+        self.tiers.iter().find(|(t, _)| *t == tier).map(|(_, s)| s)
+    }
+
+    /// A measure of one tier over that of another.
+    fn ratio(&self, tier: TierName, over: TierName, of: fn(&Score) -> f64) -> Option<f64> {
+        Some(of(self.of(tier)?) / of(self.of(over)?))
+    }
+}
+
+/// `0.62 to 0.94` over all garments that have both tiers.
+fn range(studied: &[Studied], tier: TierName, over: TierName, of: fn(&Score) -> f64) -> String {
+    let ratios: Vec<f64> = studied.iter().filter_map(|g| g.ratio(tier, over, of)).collect();
+    let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = ratios.iter().copied().fold(0.0, f64::max);
+    if ratios.is_empty() { "–".into() } else { format!("{least:.2} to {most:.2}") }
+}
+
+/// What the numbers say, in sentences.
+fn words(page: &mut String, studied: &[Studied]) {
+    use TierName::{Adaptive, Full, Layered, Skin, Stable};
+    let error: fn(&Score) -> f64 = |s| s.mean_cm;
+    let cost: fn(&Score) -> f64 = |s| s.us;
+    let beaten = |by: TierName, what: TierName, of: fn(&Score) -> f64| {
+        let names = studied.iter().filter(|g| g.ratio(by, what, of).is_some_and(|r| r < 1.0));
+        let names: Vec<&str> = names.map(|g| g.name.as_str()).collect();
+        if names.is_empty() { "none".to_string() } else { names.join(", ") }
+    };
+    let _ = writeln!(
+        page,
+        "- **`skin`** is the cheapest: for what is far away, and what every other tier falls back to.\n\
+         - **`layered`** is for garments that nothing was trained for: {} of skin's error, at {} times its cost. Nearer than skin for: {}.\n\
+         - **`stable`** is for crowds and for motion like that it was trained on: {} of skin's error, at {} times its cost. On its \
+         worst clip `layered` is nearer for: {}.",
+        range(studied, Layered, Skin, error),
+        range(studied, Layered, Skin, cost),
+        beaten(Layered, Skin, error),
+        range(studied, Stable, Skin, error),
+        range(studied, Stable, Skin, cost),
+        beaten(Layered, Stable, |s| s.worst_clip_cm)
+    );
+    if studied.iter().any(|g| g.of(Adaptive).is_some()) {
+        let _ = writeln!(
+            page,
+            "- **`adaptive`** is for few garments seen near, with takes to learn bases from: {} of skin's error, {} of the cost of \
+             `full`. Nearer than `stable` for: {}.",
+            range(studied, Adaptive, Skin, error),
+            range(studied, Adaptive, Full, cost),
+            beaten(Adaptive, Stable, error)
+        );
+    }
+    let _ = writeln!(
+        page,
+        "- **`full`** is the truth, for takes, for one garment in close-up and where cloth touches cloth: {} times the cost of `stable`.\n",
+        range(studied, Full, Stable, cost)
+    );
 }
 
 /// What the numbers say, in a table: nearest, liveliest and cheapest of what can be run.
@@ -313,5 +373,10 @@ mod tests {
             "{page}"
         );
         assert!(page.contains("| full | 0.00 |"));
+        assert!(
+            page.contains("0.67 to 0.67 of skin's error") && page.contains("Nearer than skin for: skirt"),
+            "{page}"
+        );
+        assert!(!page.contains("adaptive"), "what was not compared is not spoken of");
     }
 }
