@@ -7,13 +7,15 @@ use glam::{Affine3A, Vec3};
 use std::sync::Arc;
 use toile::assets::layers::{LayerSettings, layers};
 use toile::assets::{Attachment, AttachmentSettings, Role, Skin, attach, builtin};
+use toile::learn::{AdaptiveSettings, train_adaptive};
 use toile::run::{
-    Error, FirstGuess, Full, HandOverSettings, Ladder, Layered, LayeredSettings, Layers, Skinned, Stable,
-    Tier, balance,
+    Adaptive, Error, FirstGuess, Full, HandOverSettings, Ladder, Layered, LayeredSettings, Layers, Skinned,
+    Stable, Tier, balance,
 };
-use toile::simulate::{DrapeSettings, Recorder, World, ramp};
+use toile::simulate::{DrapeSettings, Recorder, Settings, Subspace, SubspaceSettings, World, ramp};
+use toile_model::adaptive::Database;
 
-const TIERS: [&str; 4] = ["skin", "layered", "stable", "full"];
+const TIERS: [&str; 5] = ["skin", "layered", "stable", "adaptive", "full"];
 const FPS: f64 = 30.0;
 /// The frame after which one tier takes over from the other.
 const AT: usize = 24;
@@ -23,6 +25,9 @@ const FRAMES: usize = 75;
 struct Dressed {
     layers: Arc<Layers>,
     model: Arc<toile::assets::Model>,
+    database: Arc<Database>,
+    /// As the garment was put on, for the subspace.
+    placed: World,
     world: World,
     hips: usize,
     bones: Vec<Vec<Affine3A>>,
@@ -30,7 +35,7 @@ struct Dressed {
 
 impl Dressed {
     fn new() -> Self {
-        let tailor::Tailored { body, garment, takes: _, model } = tailor::skirt().unwrap();
+        let tailor::Tailored { body, garment, takes, model } = tailor::skirt().unwrap();
         let fabric = builtin::fabric(&garment.fabric).unwrap();
         let mut world = Recorder::new(&body, &garment).drape(&fabric).unwrap();
         let rest: Vec<Vec3> = world.state.x.iter().map(|p| p.as_vec3()).collect();
@@ -40,7 +45,10 @@ impl Dressed {
         ramp(&mut world, &body, &walk, &DrapeSettings::default()).unwrap();
         let bones = (0..FRAMES).map(|f| body.bones(&walk.at(f as f64 / FPS))).collect();
         let hips = body.humanoid().joint(Role::Hips).unwrap();
-        Self { layers: Arc::new(made), model, world, hips, bones }
+        let settings = AdaptiveSettings::default().with(|s| s.sites = 2);
+        let database = train_adaptive(&body, takes.as_slice(), &settings, &|_| ()).unwrap().database;
+        let placed = World::with_body(&body, &garment, &fabric, Settings::worn()).unwrap();
+        Self { layers: Arc::new(made), model, database: Arc::new(database), placed, world, hips, bones }
     }
 
     fn tier(&self, name: &str) -> Box<dyn Tier + Send> {
@@ -48,8 +56,19 @@ impl Dressed {
             "skin" => Box::new(Skinned::new(self.layers.attachment.clone())),
             "layered" => Box::new(Layered::new(self.layers.clone(), LayeredSettings::default())),
             "stable" => Box::new(Stable::new(self.model.clone())),
+            "adaptive" => Box::new(self.adaptive()),
             _ => Box::new(Full::new(self.world.clone())),
         }
+    }
+
+    fn adaptive(&self) -> Adaptive {
+        let mut world = self.placed.clone();
+        // Where training draped it.
+        for (x, rest) in world.state.x.iter_mut().zip(&self.database.attachment.rest) {
+            *x = rest.as_dvec3();
+        }
+        world.state.halt();
+        Adaptive::new(Subspace::new(world, self.database.clone(), SubspaceSettings::default()).unwrap())
     }
 
     fn ladder(&self, names: &[&str]) -> Ladder {

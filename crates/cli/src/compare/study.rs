@@ -1,6 +1,7 @@
 //! All tiers on several garments and clips that no model has seen, as one page.
 
 use super::{Args, Learned, Row, bodies, play, shot_of, strip};
+use crate::adaptive;
 use crate::driver;
 use crate::evaluate::draped_attachment;
 use crate::output;
@@ -15,11 +16,13 @@ use std::str::FromStr;
 use toile_assets::{Body, Lineage, Model, Take};
 use toile_show::View;
 
-/// One garment of a study: `skirt=skirt.toile=takes/skirt`.
+/// One garment of a study: `skirt=skirt.toile=takes/skirt`, or `skirt=skirt.toile+bases.toile=takes/skirt`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
     garment: String,
     model: PathBuf,
+    /// For the tier adaptive.
+    database: Option<PathBuf>,
     takes: PathBuf,
 }
 
@@ -30,7 +33,13 @@ impl FromStr for Case {
         let parts: Vec<&str> = text.split('=').map(str::trim).collect();
         match parts.as_slice() {
             [garment, model, takes] if parts.iter().all(|p| !p.is_empty()) => {
-                Ok(Self { garment: garment.to_string(), model: model.into(), takes: takes.into() })
+                let (model, database) = model.split_once('+').map_or((*model, None), |(m, d)| (m, Some(d)));
+                Ok(Self {
+                    garment: garment.to_string(),
+                    model: model.into(),
+                    database: database.map(PathBuf::from),
+                    takes: takes.into(),
+                })
             }
             _ => Err("wants GARMENT=MODEL=FOLDER, as skirt=skirt.toile=takes/skirt".into()),
         }
@@ -66,7 +75,8 @@ pub fn check(args: &Args, page: &Path) -> Result<()> {
         let what = "--page needs garments to compare: --case GARMENT=MODEL=FOLDER, once for each";
         return Err(BadRequest(what.into()).into());
     }
-    let inputs: Vec<String> = args.case.iter().map(|c| c.model.to_string_lossy().into_owned()).collect();
+    let files = args.case.iter().flat_map(|c| std::iter::once(&c.model).chain(&c.database));
+    let inputs: Vec<String> = files.map(|f| f.to_string_lossy().into_owned()).collect();
     args.overwrite.check(page, output::named(inputs.iter().map(String::as_str), &None::<PathBuf>))
 }
 
@@ -113,6 +123,10 @@ fn takes_of(case: &Case, model: &Model) -> Result<Vec<Take>> {
 fn study(args: &Args, case: &Case, body: &Body, page: &Path) -> Result<Studied> {
     let garment = resolve::worn(&case.garment, body, args.rest.into())?;
     let model = tiers::model_for(&case.model, body, Some(&garment))?;
+    let database = match &case.database {
+        Some(path) => Some(adaptive::database_for(path, body, &garment)?),
+        None => None,
+    };
     let takes = takes_of(case, &model)?;
     let bar = progress::bar(takes.len() as u64, &case.garment);
     let mut all: Vec<(TierName, Vec<Score>)> = Vec::new();
@@ -124,7 +138,7 @@ fn study(args: &Args, case: &Case, body: &Body, page: &Path) -> Result<Studied> 
         let rows = play(
             body,
             &garment,
-            Learned { model: Some(&model), database: None },
+            Learned { model: Some(&model), database: database.as_ref() },
             take,
             &attachment,
             &shot,
@@ -140,7 +154,7 @@ fn study(args: &Args, case: &Case, body: &Body, page: &Path) -> Result<Studied> 
         if k == 0
             && let Some(renderer) = driver::renderer_if_any()?
         {
-            let studio = Studio::new(renderer, body, View::ThreeQuarter, (300, 400), 0.0);
+            let studio = Studio::new(renderer, body, View::ThreeQuarter, (220, 300), 0.0);
             let path = picture_of(page, &garment.name);
             strip(args, studio, body, &garment, &shot, &rows)?.write_png(&path)?;
             picture = Some(path);
@@ -205,6 +219,7 @@ fn write_page(studied: &[Studied]) -> String {
          vertices more than 1 mm under the skin. Costs are medians of one garment alone on one core, bones to vertices; in a \
          crowd a learned garment costs less.\n\n",
     );
+    words(&mut page, studied);
     verdict(&mut page, studied);
     for garment in studied {
         let _ = writeln!(page, "\n## {} ({} vertices)\n", garment.name, garment.vertices);
@@ -213,7 +228,7 @@ fn write_page(studied: &[Studied]) -> String {
         page.push_str("|---|---|---|---|---|---|---|---|---|---|\n");
         for (tier, s) in &garment.tiers {
             let lively = if s.liveliness.is_nan() { "–".into() } else { format!("{:.2}", s.liveliness) };
-            let training = if *tier == TierName::Stable { "takes" } else { "none" };
+            let training = if is_learned(*tier) { "takes" } else { "none" };
             let _ = writeln!(
                 page,
                 "| {} | {:.2} | {:.2} | {:.2} | {lively} | {:.2} | {:.1} | {:.0} | {:.0} | {training} |",
@@ -237,6 +252,70 @@ fn write_page(studied: &[Studied]) -> String {
     page
 }
 
+/// Whether a tier is made from takes.
+fn is_learned(tier: TierName) -> bool {
+    matches!(tier, TierName::Stable | TierName::Adaptive)
+}
+
+impl Studied {
+    fn of(&self, tier: TierName) -> Option<&Score> {
+        self.tiers.iter().find(|(t, _)| *t == tier).map(|(_, s)| s)
+    }
+
+    /// A measure of one tier over that of another.
+    fn ratio(&self, tier: TierName, over: TierName, of: fn(&Score) -> f64) -> Option<f64> {
+        Some(of(self.of(tier)?) / of(self.of(over)?))
+    }
+}
+
+/// `0.62 to 0.94` over all garments that have both tiers.
+fn range(studied: &[Studied], tier: TierName, over: TierName, of: fn(&Score) -> f64) -> String {
+    let ratios: Vec<f64> = studied.iter().filter_map(|g| g.ratio(tier, over, of)).collect();
+    let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = ratios.iter().copied().fold(0.0, f64::max);
+    if ratios.is_empty() { "–".into() } else { format!("{least:.2} to {most:.2}") }
+}
+
+/// What the numbers say, in sentences.
+fn words(page: &mut String, studied: &[Studied]) {
+    use TierName::{Adaptive, Full, Layered, Skin, Stable};
+    let error: fn(&Score) -> f64 = |s| s.mean_cm;
+    let cost: fn(&Score) -> f64 = |s| s.us;
+    let beaten = |by: TierName, what: TierName, of: fn(&Score) -> f64| {
+        let names = studied.iter().filter(|g| g.ratio(by, what, of).is_some_and(|r| r < 1.0));
+        let names: Vec<&str> = names.map(|g| g.name.as_str()).collect();
+        if names.is_empty() { "none".to_string() } else { names.join(", ") }
+    };
+    let _ = writeln!(
+        page,
+        "- **`skin`** is the cheapest: for what is far away, and what every other tier falls back to.\n\
+         - **`layered`** is for garments that nothing was trained for: {} of skin's error, at {} times its cost. Nearer than skin for: {}.\n\
+         - **`stable`** is for crowds and for motion like that it was trained on: {} of skin's error, at {} times its cost. On its \
+         worst clip `layered` is nearer for: {}.",
+        range(studied, Layered, Skin, error),
+        range(studied, Layered, Skin, cost),
+        beaten(Layered, Skin, error),
+        range(studied, Stable, Skin, error),
+        range(studied, Stable, Skin, cost),
+        beaten(Layered, Stable, |s| s.worst_clip_cm)
+    );
+    if studied.iter().any(|g| g.of(Adaptive).is_some()) {
+        let _ = writeln!(
+            page,
+            "- **`adaptive`** is for few garments seen near, with takes to learn bases from: {} of skin's error, {} of the cost of \
+             `full`. Nearer than `stable` for: {}.",
+            range(studied, Adaptive, Skin, error),
+            range(studied, Adaptive, Full, cost),
+            beaten(Adaptive, Stable, error)
+        );
+    }
+    let _ = writeln!(
+        page,
+        "- **`full`** is the truth, for takes, for one garment in close-up and where cloth touches cloth: {} times the cost of `stable`.\n",
+        range(studied, Full, Stable, cost)
+    );
+}
+
 /// What the numbers say, in a table: nearest, liveliest and cheapest of what can be run.
 fn verdict(page: &mut String, studied: &[Studied]) {
     page.push_str("| garment | nearest without training | nearest of all but full | worst clip least bad | cheapest | least inside |\n");
@@ -252,7 +331,7 @@ fn verdict(page: &mut String, studied: &[Studied]) {
             page,
             "| {} | {} cm | {} cm | {} cm | {} µs | {} % |",
             garment.name,
-            least(|s| s.mean_cm, &|t| t != TierName::Stable),
+            least(|s| s.mean_cm, &|t| !is_learned(t)),
             least(|s| s.mean_cm, &any),
             least(|s| s.worst_clip_cm, &any),
             least(|s| s.us, &any),
@@ -269,6 +348,8 @@ mod tests {
     fn cases_are_read_and_the_page_names_the_best() {
         let case: Case = "skirt:400=a/skirt.toile=takes/skirt".parse().unwrap();
         assert_eq!((case.garment.as_str(), case.takes.as_path()), ("skirt:400", Path::new("takes/skirt")));
+        let both: Case = "skirt=a.toile+b.toile=takes".parse().unwrap();
+        assert_eq!((both.model.to_str(), both.database), (Some("a.toile"), Some("b.toile".into())));
         assert!("skirt=x".parse::<Case>().is_err() && "a==b".parse::<Case>().is_err());
         let score = |mean_cm, us| Score { mean_cm, worst_clip_cm: 2.0 * mean_cm, us, ..Score::default() };
         let studied = Studied {
@@ -292,5 +373,10 @@ mod tests {
             "{page}"
         );
         assert!(page.contains("| full | 0.00 |"));
+        assert!(
+            page.contains("0.67 to 0.67 of skin's error") && page.contains("Nearer than skin for: skirt"),
+            "{page}"
+        );
+        assert!(!page.contains("adaptive"), "what was not compared is not spoken of");
     }
 }
