@@ -1,12 +1,13 @@
 //! A tree over moving triangles with four children to a node, asked for what is nearest to a point at some share of the way.
 //!
-//! Boxes hold the whole way, so that one refit serves all moments of it.
+//! Boxes hold the whole way, so that one refit serves all moments of it; triangles are looked up where their corners are
+//! when one is asked for, since few of them ever are.
 //!
 //! Four boxes or four triangles are measured at once in f32 lanes; what comes out nearest is measured again by the caller
 //! in f64, so rounding can only cost a look too many or lose a tie of a micrometre.
 
 use crate::bvh2::Aabb;
-use glam::{DVec3, Vec4};
+use glam::{DVec3, Mat4, Vec3A, Vec4};
 
 /// Boxes of four children side by side, and what they are: a leaf, a node, or nothing.
 #[derive(Clone, Copy, Debug)]
@@ -16,21 +17,11 @@ struct Node {
     child: [u32; 4],
 }
 
-/// Four triangles side by side.
+/// Four triangles: their corners by number, the first ones, the second and the third.
 #[derive(Clone, Copy, Debug)]
 struct Leaf {
-    start: Corners,
-    /// What is added to get to the end.
-    way: Corners,
+    corners: [[u32; 4]; 3],
     item: [u32; 4],
-}
-
-/// A corner, and the sides to the other two.
-#[derive(Clone, Copy, Debug)]
-struct Corners {
-    a: Lanes,
-    ab: Lanes,
-    ac: Lanes,
 }
 
 /// Boxes that wait while a tree is asked.
@@ -43,31 +34,28 @@ const LEAF: u32 = 1 << 31;
 struct Lanes([Vec4; 3]);
 
 impl Lanes {
-    const FAR: Self = Self([Vec4::INFINITY; 3]);
-    const ZERO: Self = Self([Vec4::ZERO; 3]);
+    /// Four of the points.
+    #[inline]
+    fn of(points: &[Vec3A], which: &[u32; 4]) -> Self {
+        let [a, b, c, d] = which.map(|i| Vec4::from((points[i as usize], 0.0)));
+        let lanes = Mat4::from_cols(a, b, c, d).transpose();
+        Self([lanes.x_axis, lanes.y_axis, lanes.z_axis])
+    }
 
     #[inline]
     fn dot(&self, o: &Self) -> Vec4 {
         self.0[0] * o.0[0] + self.0[1] * o.0[1] + self.0[2] * o.0[2]
     }
 
+    #[inline]
+    fn minus(&self, o: &Self) -> Self {
+        Self([self.0[0] - o.0[0], self.0[1] - o.0[1], self.0[2] - o.0[2]])
+    }
+
     /// `self − o t`.
     #[inline]
     fn less(&self, o: &Self, t: Vec4) -> Self {
         Self([self.0[0] - o.0[0] * t, self.0[1] - o.0[1] * t, self.0[2] - o.0[2] * t])
-    }
-
-    /// `self + o t`.
-    #[inline]
-    fn plus(&self, o: &Self, t: Vec4) -> Self {
-        Self([self.0[0] + o.0[0] * t, self.0[1] + o.0[1] * t, self.0[2] + o.0[2] * t])
-    }
-
-    fn set(&mut self, k: usize, v: DVec3) {
-        let v = v.as_vec3();
-        self.0[0][k] = v.x;
-        self.0[1][k] = v.y;
-        self.0[2][k] = v.z;
     }
 }
 
@@ -82,30 +70,14 @@ fn to_segment(from: &Lanes, side: &Lanes) -> Vec4 {
 /// Keeps degenerate triangles from dividing by zero.
 const TINY: Vec4 = Vec4::splat(1e-30);
 
-impl Corners {
-    const ZERO: Self = Self { a: Lanes::ZERO, ab: Lanes::ZERO, ac: Lanes::ZERO };
-
-    fn set(&mut self, k: usize, [a, b, c]: [DVec3; 3]) {
-        self.a.set(k, a);
-        self.ab.set(k, b - a);
-        self.ac.set(k, c - a);
-    }
-}
-
 impl Leaf {
-    const EMPTY: Self = Self {
-        start: Corners { a: Lanes::FAR, ab: Lanes::ZERO, ac: Lanes::ZERO },
-        way: Corners::ZERO,
-        item: [NOTHING; 4],
-    };
-
-    /// Squared distances of the four triangles from a point at a share of their way: to the plane where it lies over the
-    /// inside, else to the nearest side.
+    /// Squared distances of the four triangles from a point: to the plane where it lies over the inside, else to the
+    /// nearest side.
     #[inline]
-    fn distances(&self, p: &Lanes, share: Vec4) -> Vec4 {
-        let at = |start: &Lanes, way: &Lanes| start.plus(way, share);
-        let ap = p.less(&at(&self.start.a, &self.way.a), Vec4::ONE);
-        let (ab, ac) = (&at(&self.start.ab, &self.way.ab), &at(&self.start.ac, &self.way.ac));
+    fn distances(&self, p: &Lanes, points: &[Vec3A]) -> Vec4 {
+        let [a, b, c] = [0, 1, 2].map(|k| Lanes::of(points, &self.corners[k]));
+        let ap = p.minus(&a);
+        let (ab, ac) = (&b.minus(&a), &c.minus(&a));
         let (aa, bb, cross) = (ab.dot(ab), ac.dot(ac), ab.dot(ac));
         let (d1, d2) = (ap.dot(ab), ap.dot(ac));
         let area = aa * bb - cross * cross;
@@ -114,10 +86,19 @@ impl Leaf {
         let inside = v.cmpge(Vec4::ZERO) & w.cmpge(Vec4::ZERO) & (v + w).cmple(area);
         let scale = Vec4::ONE / area.max(TINY);
         let off = ap.less(ab, v * scale).less(ac, w * scale);
-        let sides = to_segment(&ap, ab)
-            .min(to_segment(&ap, ac))
-            .min(to_segment(&ap.less(ab, Vec4::ONE), &ac.less(ab, Vec4::ONE)));
+        let sides = to_segment(&ap, ab).min(to_segment(&ap, ac)).min(to_segment(&p.minus(&b), &c.minus(&b)));
         Vec4::select(inside, off.dot(&off).min(sides), sides)
+    }
+
+    /// The box that holds all on their way.
+    fn bounds(&self, from: &[Vec3A], to: &[Vec3A], way: Vec3A) -> (Vec3A, Vec3A) {
+        let (mut lo, mut hi) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
+        for &i in self.corners.as_flattened() {
+            let (a, b) = (from[i as usize], to[i as usize] - way);
+            lo = lo.min(a.min(b));
+            hi = hi.max(a.max(b));
+        }
+        (lo, hi)
     }
 }
 
@@ -129,17 +110,17 @@ pub struct Bvh4 {
 }
 
 impl Bvh4 {
-    /// Builds over triangles with these centres.
-    pub fn new(centres: &[DVec3]) -> Self {
+    /// Builds over triangles with these centres, whose corners are points by number.
+    pub fn new(centres: &[DVec3], corners: &[[u32; 3]]) -> Self {
         let mut tree = Self::default();
         let mut items: Vec<u32> = (0..centres.len() as u32).collect();
         if !items.is_empty() {
-            tree.build(centres, &mut items);
+            tree.build(centres, corners, &mut items);
         }
         tree
     }
 
-    fn build(&mut self, centres: &[DVec3], items: &mut [u32]) -> u32 {
+    fn build(&mut self, centres: &[DVec3], corners: &[[u32; 3]], items: &mut [u32]) -> u32 {
         let me = self.nodes.len();
         self.nodes.push(Node { lo: [Vec4::INFINITY; 3], hi: [Vec4::NEG_INFINITY; 3], child: [NOTHING; 4] });
         let (left, right) = halve(centres, items);
@@ -149,19 +130,25 @@ impl Bvh4 {
             self.nodes[me].child[k] = match part.len() {
                 0 => NOTHING,
                 1..=4 => {
-                    let mut leaf = Leaf::EMPTY;
-                    leaf.item[..part.len()].copy_from_slice(part);
+                    let mut leaf = Leaf { corners: [[0; 4]; 3], item: [NOTHING; 4] };
+                    for k in 0..4 {
+                        // Where there are fewer the first stands for them.
+                        let item = part.get(k).copied();
+                        leaf.item[k] = item.unwrap_or(NOTHING);
+                        let triangle = corners[item.unwrap_or(part[0]) as usize];
+                        (0..3).for_each(|c| leaf.corners[c][k] = triangle[c]);
+                    }
                     self.leaves.push(leaf);
                     (self.leaves.len() - 1) as u32 | LEAF
                 }
-                _ => self.build(centres, part),
+                _ => self.build(centres, corners, part),
             };
         }
         me as u32
     }
 
-    /// Takes new corners for all triangles: at the start of their way and at its end.
-    pub fn refit(&mut self, corners_of: impl Fn(u32) -> [[DVec3; 3]; 2]) {
+    /// Lets the boxes hold points that go from `from` to `to`, less the `way` that all of them go.
+    pub fn refit(&mut self, from: &[Vec3A], to: &[Vec3A], way: Vec3A) {
         for i in (0..self.nodes.len()).rev() {
             for k in 0..4 {
                 let child = self.nodes[i].child[k];
@@ -169,18 +156,8 @@ impl Bvh4 {
                     continue;
                 }
                 let (lo, hi) = if child & LEAF != 0 {
-                    let leaf = &mut self.leaves[(child & !LEAF) as usize];
-                    let mut around = Aabb::EMPTY;
-                    for k in 0..4 {
-                        if leaf.item[k] == NOTHING {
-                            continue;
-                        }
-                        let [start, end] = corners_of(leaf.item[k]);
-                        around = start.into_iter().chain(end).fold(around, |around, p| around.with(p));
-                        leaf.start.set(k, start);
-                        leaf.way.set(k, [0, 1, 2].map(|i| end[i] - start[i]));
-                    }
-                    (around.lo.as_vec3().to_array(), around.hi.as_vec3().to_array())
+                    let (lo, hi) = self.leaves[(child & !LEAF) as usize].bounds(from, to, way);
+                    (lo.to_array(), hi.to_array())
                 } else {
                     let n = &self.nodes[child as usize];
                     (n.lo.map(Vec4::min_element), n.hi.map(Vec4::max_element))
@@ -204,16 +181,22 @@ impl Bvh4 {
         f64::from((x * x + y * y + z * z).min_element()) > limit
     }
 
-    /// Calls `visit(triangle, limit)` for those that may be nearer than `√limit` to `p` at a `share` of their way; it returns
-    /// the new limit.
+    /// Calls `visit(triangle, limit)` for those that may be nearer than `√limit` to `p`, where the points are now at `points`
+    /// and what all of them have gone is `gone`; it returns the new limit.
     #[inline]
-    pub fn nearest(&self, p: DVec3, share: f64, mut limit: f64, mut visit: impl FnMut(u32, f64) -> f64) {
+    pub fn nearest(
+        &self,
+        p: DVec3,
+        gone: DVec3,
+        points: &[Vec3A],
+        mut limit: f64,
+        mut visit: impl FnMut(u32, f64) -> f64,
+    ) {
         if self.nodes.is_empty() {
             return;
         }
-        let q = p.as_vec3();
-        let at = Lanes([Vec4::splat(q.x), Vec4::splat(q.y), Vec4::splat(q.z)]);
-        let share = Vec4::splat(share as f32);
+        let lanes = |p: DVec3| p.as_vec3().to_array().map(Vec4::splat);
+        let (there, at) = (Lanes(lanes(p)), Lanes(lanes(p - gone)));
         // A level leaves at most three behind, and ten levels hold more than a million triangles.
         let mut stack = [(0u32, 0.0f32); DEEP];
         let mut top = 1;
@@ -225,13 +208,16 @@ impl Bvh4 {
             }
             if index & LEAF != 0 {
                 let leaf = &self.leaves[(index & !LEAF) as usize];
-                let mut d = leaf.distances(&at, share).to_array();
+                let mut d = leaf.distances(&there, points).to_array();
+                for k in 1..4 {
+                    d[k] = if leaf.item[k] == NOTHING { f32::INFINITY } else { d[k] };
+                }
                 // The nearest first: mostly the others are then out of reach.
                 loop {
                     let k = if d[0] <= d[1] { 0 } else { 1 };
                     let l = if d[2] <= d[3] { 2 } else { 3 };
                     let k = if d[k] <= d[l] { k } else { l };
-                    if f64::from(d[k]) > limit * (1.0 + 1e-4) || leaf.item[k] == NOTHING {
+                    if f64::from(d[k]) > limit * (1.0 + 1e-4) || d[k] == f32::INFINITY {
                         break;
                     }
                     limit = visit(leaf.item[k], limit);
@@ -296,7 +282,9 @@ mod tests {
                     [a, a + r.vector() * s, a + r.vector() * t]
                 })
                 .collect();
-            let mut tree = Bvh4::new(&shapes.iter().map(|s| (s[0] + s[1] + s[2]) / 3.0).collect::<Vec<_>>());
+            let corners: Vec<[u32; 3]> = (0..count as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+            let centres: Vec<DVec3> = shapes.iter().map(|s| (s[0] + s[1] + s[2]) / 3.0).collect();
+            let mut tree = Bvh4::new(&centres, &corners);
             let ways: Vec<DVec3> = (0..3 * count).map(|_| r.vector() * 0.2).collect();
             let at = |share: f64| -> Vec<[DVec3; 3]> {
                 let corners =
@@ -304,7 +292,11 @@ mod tests {
                 shapes.iter().enumerate().map(corners).collect()
             };
             let (start, end) = (at(1.0), at(3.0));
-            tree.refit(|i| [start[i as usize], end[i as usize]]);
+            let points = |x: &[[DVec3; 3]]| -> Vec<Vec3A> {
+                x.as_flattened().iter().map(|p| p.as_vec3().into()).collect()
+            };
+            let way = DVec3::new(0.1, -0.3, 0.2);
+            tree.refit(&points(&start), &points(&end), way.as_vec3().into());
             for look in 0..200 {
                 let share = f64::from(look % 5) / 4.0;
                 let moved = at(1.0 + 2.0 * share);
@@ -316,7 +308,7 @@ mod tests {
                     (a * w[0] + b * w[1] + c * w[2]).distance(p)
                 };
                 let mut best = None;
-                tree.nearest(p, share, radius * radius, |i, limit| {
+                tree.nearest(p, way * share, &points(&moved), radius * radius, |i, limit| {
                     let d = distance(i as usize).powi(2);
                     if d < limit {
                         best = Some(i as usize);

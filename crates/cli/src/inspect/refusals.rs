@@ -2,7 +2,9 @@
 
 use crate::resolve;
 use toile_assets::{Body, Garment, Motion, Problem, self_crossings};
-use toile_simulate::{RecordSettings, check_clip, check_fit, find_jumps, without_lone_frame};
+use toile_simulate::{
+    RecordSettings, check_clip, check_fit, describe_mends, find_jumps, mend_glitches, without_lone_frame,
+};
 
 /// What is wrong with a motion on `body`.
 pub fn of_motion(motion: &Motion, body: &Body) -> Vec<Problem> {
@@ -19,6 +21,11 @@ pub fn of_motion(motion: &Motion, body: &Body) -> Vec<Problem> {
         let what = format!("frame 0 is {:.0} cm from frame 1, a pose put before the motion", 100.0 * far_m);
         problems.push(Problem::new(what, 1, "simulate leaves it out"));
         clip = rest;
+    }
+    let (mended, mends) = mend_glitches(&clip);
+    if let Some(what) = describe_mends(&mends, clip.fps) {
+        problems.push(Problem::new(what, mends.len(), "simulate takes the mended clip"));
+        clip = mended;
     }
     let settings = RecordSettings::default();
     let jumps = find_jumps(body, &clip, &settings);

@@ -1,7 +1,7 @@
 //! The skinned surface of a moving body: where it is in a step, and the nearest point to a piece of cloth.
 
 use super::limbs::{border_corners, free_arms, triangle_limbs, triangle_segments};
-use glam::{Affine3A, DVec3, Vec3};
+use glam::{Affine3A, DVec3, Vec3, Vec3A};
 use toile_assets::Body;
 use toile_geometry::bvh4::Bvh4;
 use toile_geometry::distance::point_triangle;
@@ -19,6 +19,18 @@ pub struct Nearest {
     pub normal: DVec3,
 }
 
+/// What a search finds.
+#[derive(Clone, Copy, Debug)]
+pub struct Search {
+    /// A point, and whether it lies inside its limb's own surface and not where it is joined to another.
+    pub found: Option<(Nearest, bool)>,
+    /// Nothing is nearer than this, m.
+    pub clear: f64,
+}
+
+/// How many times as far as the nearest point a far one may be that is found for it.
+const FARTHER: f64 = 1.5;
+
 /// The triangles of a piece of a limb in a tree.
 #[derive(Clone, Debug)]
 struct Segment {
@@ -26,6 +38,8 @@ struct Segment {
     limb: u8,
     tree: Bvh4,
     triangles: Vec<u32>,
+    /// Its vertices, each once.
+    vertices: Vec<u32>,
     /// What all of it moves together; the tree holds only what is left, so that its boxes stay small.
     way: DVec3,
     /// How far any of it moves at most besides what the body moves on average, in the whole motion and since the substep
@@ -40,16 +54,17 @@ pub struct BodySurface {
     body: Body,
     /// Vertices that coincide at rest share a normal.
     weld: Vec<u32>,
-    from: Vec<DVec3>,
-    to: Vec<DVec3>,
-    /// At the start of the substep.
-    pub start: Vec<DVec3>,
-    /// At its end.
+    /// At the start and the end of the motion, as skinned.
+    from: Vec<Vec3A>,
+    to: Vec<Vec3A>,
+    /// At the end of the substep, and the same rounded for the trees.
     pub end: Vec<DVec3>,
+    end_single: Vec<Vec3A>,
     /// Smooth normals of welded vertices at the start and the end of the motion; between them they go straight.
     normals: [Vec<DVec3>; 2],
-    /// Share of the motion at the end of the substep.
+    /// Share of the motion at the end of the substep, and how much of it comes within the substep.
     share: f64,
+    part: f64,
     /// The mean of the whole motion, and of what there was since the substep before.
     mean: DVec3,
     common: DVec3,
@@ -129,7 +144,8 @@ impl BodySurface {
             .map(|(i, p)| *ids.entry(p.to_array().map(|c| (c + 0.0).to_bits())).or_insert(i as u32))
             .collect();
         let skinned = body.skinned_positions(bones);
-        let now: Vec<DVec3> = skinned.iter().map(|p| p.as_dvec3()).collect();
+        let now: Vec<Vec3A> = skinned.iter().map(|p| Vec3A::from(*p)).collect();
+        let end: Vec<DVec3> = skinned.iter().map(|p| p.as_dvec3()).collect();
         let rest = &body.mesh.positions;
         let (limbs, count) = triangle_limbs(body);
         let border = border_corners(&body.mesh.triangles, &weld, &limbs);
@@ -145,8 +161,12 @@ impl BodySurface {
                     let t = body.mesh.triangles[t as usize];
                     t.iter().map(|&i| rest[i as usize].as_dvec3()).sum::<DVec3>() / 3.0
                 };
-                let tree = Bvh4::new(&own.iter().map(centre).collect::<Vec<_>>());
-                Segment { limb, tree, triangles: own, way: DVec3::ZERO, most: 0.0, moved: 0.0 }
+                let corners: Vec<[u32; 3]> = own.iter().map(|&t| body.mesh.triangles[t as usize]).collect();
+                let tree = Bvh4::new(&own.iter().map(centre).collect::<Vec<_>>(), &corners);
+                let mut vertices = corners.into_flattened();
+                vertices.sort_unstable();
+                vertices.dedup();
+                Segment { limb, tree, triangles: own, vertices, way: DVec3::ZERO, most: 0.0, moved: 0.0 }
             })
             .collect();
         let beside = across_sides(&body.mesh.triangles, &weld, &segment_of);
@@ -160,12 +180,13 @@ impl BodySurface {
             weld,
             beside,
             segment_of,
+            normals: [vec![DVec3::ZERO; now.len()], vec![DVec3::ZERO; now.len()]],
             from: now.clone(),
             to: now.clone(),
-            start: now.clone(),
-            normals: [vec![DVec3::ZERO; now.len()], vec![DVec3::ZERO; now.len()]],
+            end_single: now,
             share: 1.0,
-            end: now,
+            part: 0.0,
+            end,
             segments,
             limb_count: count,
             border,
@@ -186,7 +207,7 @@ impl BodySurface {
         self.normals.swap(0, 1);
         self.body.skin.skin_positions(&self.body.mesh.positions, bones, &mut self.skinned);
         for (to, s) in self.to.iter_mut().zip(&self.skinned) {
-            *to = s.as_dvec3();
+            *to = Vec3A::from(*s);
         }
         self.share = 0.0;
         self.face();
@@ -226,10 +247,12 @@ impl BodySurface {
         }
         self.jumped = false;
         self.share = b;
-        for i in 0..self.from.len() {
-            let d = self.to[i] - self.from[i];
-            self.start[i] = self.from[i] + d * a;
-            self.end[i] = self.from[i] + d * b;
+        self.part = b - a;
+        let ends = self.end.iter_mut().zip(&mut self.end_single);
+        for ((end, single), (from, to)) in ends.zip(self.from.iter().zip(&self.to)) {
+            let from = from.as_dvec3();
+            *end = from + (to.as_dvec3() - from) * b;
+            *single = end.as_vec3a();
         }
     }
 
@@ -239,7 +262,7 @@ impl BodySurface {
         normals.fill(DVec3::ZERO);
         for t in &self.body.mesh.triangles {
             let [p, q, r] = t.map(|i| self.to[i as usize]);
-            let n = (q - p).cross(r - p);
+            let n = (q - p).cross(r - p).as_dvec3();
             for &i in t {
                 normals[self.weld[i as usize] as usize] += n;
             }
@@ -251,19 +274,14 @@ impl BodySurface {
 
     /// Lets the trees hold the whole motion.
     fn refit(&mut self) {
-        let (triangles, from, to) = (&self.body.mesh.triangles, &self.from, &self.to);
-        self.mean = to.iter().zip(from).map(|(b, a)| *b - *a).sum::<DVec3>() / to.len().max(1) as f64;
-        for Segment { tree, triangles: own, way, most, .. } in &mut self.segments {
-            let corner = |t: &u32| triangles[*t as usize][0] as usize;
-            let sum: DVec3 = own.iter().map(corner).map(|i| to[i] - from[i]).sum();
-            *way = sum / own.len().max(1) as f64;
-            let corners = own.iter().flat_map(|t| triangles[*t as usize]).map(|i| i as usize);
-            *most =
-                corners.map(|i| (to[i] - from[i] - self.mean).length_squared()).fold(0.0, f64::max).sqrt();
-            tree.refit(|k| {
-                let t = triangles[own[k as usize] as usize].map(|i| i as usize);
-                [t.map(|i| from[i]), t.map(|i| to[i] - *way)]
-            });
+        let (from, to) = (&self.from, &self.to);
+        let way_of = |i: usize| (to[i] - from[i]).as_dvec3();
+        self.mean = (0..to.len()).map(way_of).sum::<DVec3>() / to.len().max(1) as f64;
+        for Segment { tree, vertices, way, most, .. } in &mut self.segments {
+            let ways = || vertices.iter().map(|&i| way_of(i as usize));
+            *way = ways().sum::<DVec3>() / vertices.len().max(1) as f64;
+            *most = ways().map(|d| (d - self.mean).length_squared()).fold(0.0, f64::max).sqrt();
+            tree.refit(from, to, way.as_vec3a());
         }
     }
 
@@ -286,9 +304,9 @@ impl BodySurface {
     pub fn nearest(&self, p: DVec3, mut radius: f64) -> Option<Nearest> {
         let mut best = None;
         for segment in 0..self.segments.len() {
-            if let Some(near) = self.nearest_of(segment, p, radius, None) {
-                radius = near.point.distance(p);
-                best = Some(near);
+            if let Some(found) = self.nearest_of(segment, p, radius, f64::INFINITY, None).found {
+                radius = found.0.point.distance(p);
+                best = Some(found.0);
             }
         }
         best
@@ -305,7 +323,11 @@ impl BodySurface {
     pub fn nearest_on(&self, limb: usize, p: DVec3, mut radius: f64) -> Option<(Nearest, bool)> {
         let mut best = None;
         for segment in (0..self.segments.len()).filter(|&s| self.segments[s].limb as usize == limb) {
-            if let Some(near) = self.nearest_on_segment(segment, p, radius, None) {
+            let Segment { tree, way, .. } = &self.segments[segment];
+            if tree.beyond(p - *way * self.share, radius * radius) {
+                continue;
+            }
+            if let Some(near) = self.nearest_of(segment, p, radius, f64::INFINITY, None).found {
                 radius = near.0.point.distance(p);
                 best = Some(near);
             }
@@ -313,45 +335,39 @@ impl BodySurface {
         best
     }
 
-    /// The same of a segment. `seed` is a triangle likely to be near.
-    pub fn nearest_on_segment(
-        &self,
-        segment: usize,
-        p: DVec3,
-        radius: f64,
-        seed: Option<u32>,
-    ) -> Option<(Nearest, bool)> {
-        let Segment { tree, way, .. } = &self.segments[segment];
-        if tree.beyond(p - *way * self.share, radius * radius) {
-            return None;
-        }
-        let near = self.nearest_of(segment, p, radius, seed)?;
-        let inside = self.inside(near.triangle, near.weights);
-        Some((near, inside))
+    /// The nearest point of a segment, or, where it is farther than `far`, one that may be farther by [`FARTHER`]. `seed` is a
+    /// triangle likely to be near.
+    pub fn nearest_on_segment(&self, segment: usize, p: DVec3, far: f64, seed: Option<u32>) -> Search {
+        self.nearest_of(segment, p, f64::INFINITY, far, seed)
     }
 
-    fn nearest_of(&self, segment: usize, p: DVec3, radius: f64, seed: Option<u32>) -> Option<Nearest> {
+    fn nearest_of(&self, segment: usize, p: DVec3, radius: f64, far: f64, seed: Option<u32>) -> Search {
         let mut best: Option<(u32, [f64; 3], DVec3)> = None;
-        let mut limit = radius * radius;
-        let mut test = |t: u32, limit: f64| {
+        let mut nearest = radius * radius;
+        // Farther away than `far` what is not much nearer is not looked for.
+        let limit = |d: f64| if d > far * far { (d / (FARTHER * FARTHER)).max(far * far) } else { d };
+        let mut test = |t: u32| {
             let [a, b, c] = self.body.mesh.triangles[t as usize].map(|i| self.end[i as usize]);
             let w = point_triangle(p, a, b, c);
             let q = a * w[0] + b * w[1] + c * w[2];
             let d = q.distance_squared(p);
-            if d < limit {
+            if d < nearest {
                 best = Some((t, w, q));
-                return d;
+                nearest = d;
             }
-            limit
+            limit(nearest)
         };
-        if let Some(t) = seed {
-            limit = test(t, limit);
-        }
+        let mut clear = seed.map_or(limit(radius * radius), &mut test);
         let Segment { tree, triangles, way, .. } = &self.segments[segment];
-        let at = p - *way * self.share;
-        tree.nearest(at, self.share, limit, |k, limit| test(triangles[k as usize], limit));
-        let (triangle, weights, point) = best?;
-        Some(self.surface_point(triangle, weights, point))
+        let gone = *way * self.share;
+        tree.nearest(p, gone, &self.end_single, clear, |k, _| {
+            clear = test(triangles[k as usize]);
+            clear
+        });
+        let found = best.map(|(triangle, weights, point)| {
+            (self.surface_point(triangle, weights, point), self.inside(triangle, weights))
+        });
+        Search { found, clear: clear.sqrt() }
     }
 
     /// How far the body moved on average since the substep before, and how far at most any of each segment besides that.
@@ -407,7 +423,11 @@ impl BodySurface {
 
     /// A material point, as [`BodySurface::nearest_on`] gives it.
     pub fn material(&self, triangle: u32, weights: [f64; 3]) -> (Nearest, bool) {
-        let point = self.point(triangle, weights);
+        self.material_at(triangle, weights, self.point(triangle, weights))
+    }
+
+    /// The same, of one that is known to be at `point`.
+    pub fn material_at(&self, triangle: u32, weights: [f64; 3], point: DVec3) -> (Nearest, bool) {
         (self.surface_point(triangle, weights, point), self.inside(triangle, weights))
     }
 
@@ -434,14 +454,17 @@ impl BodySurface {
 
     /// How far the surface moves in the substep, on average.
     pub fn mean_motion(&self) -> DVec3 {
-        let sum: DVec3 = self.end.iter().zip(&self.start).map(|(b, a)| *b - *a).sum();
-        sum / self.end.len().max(1) as f64
+        self.mean * self.part
     }
 
     /// How far a material point moves in the substep.
     pub fn motion(&self, at: &Nearest) -> DVec3 {
         let t = self.body.mesh.triangles[at.triangle as usize];
-        (0..3).map(|k| (self.end[t[k] as usize] - self.start[t[k] as usize]) * at.weights[k]).sum()
+        let way = |k: usize| {
+            let i = t[k] as usize;
+            (self.to[i].as_dvec3() - self.from[i].as_dvec3()) * at.weights[k]
+        };
+        (way(0) + way(1) + way(2)) * self.part
     }
 
     /// A material point at the end of the substep.

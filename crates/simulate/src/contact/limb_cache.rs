@@ -1,8 +1,8 @@
 //! The limb cache: where samples of cloth last found the limbs of a body, kept from step to step so that few of them search.
 
-use super::body::{BodySurface, Nearest};
+use super::body::{BodySurface, Nearest, Search};
 use super::surfaces::SEARCH_TOUCHING_M;
-use crate::scene::{Sample, Scene};
+use crate::scene::Scene;
 use glam::{DVec3, Vec3};
 
 /// The nearest point of a limb when it was last looked for: it tells how long the sample may be left alone.
@@ -28,14 +28,13 @@ pub struct LimbCache {
     seeds: Vec<u32>,
     /// The limb each sample was nearest to when the garment was put on.
     homes: Vec<u32>,
-    /// Per vertex and segment how far the two may still move, together, before the segment can be near, m.
-    slack: Vec<f64>,
-    /// Per vertex the segments, as bits, that may be near.
+    /// Per segment and sample how far the two may still move, together, before the segment can be near, m.
+    slack: Vec<f32>,
+    /// Per sample the segments, as bits, that may be near.
     near: Vec<u16>,
-    /// Where each vertex was when it was last looked at.
+    /// Where each sample was when it was last looked at, and how far it came since the look before, m.
     looked_at: Vec<DVec3>,
-    /// Per vertex how far the samples beside it are that it speaks for, m.
-    spread: Vec<f64>,
+    came: Vec<f32>,
     /// What was last found per sample and segment.
     nearest: Vec<CachedNearest>,
     /// Time of all looks so far, s.
@@ -56,28 +55,32 @@ const RESTS_M: f64 = 1e-4;
 const WALKS_SECS: f32 = 0.1;
 const WALKS_M: f64 = 5e-3;
 const WALKS_SHARE: f32 = 0.1;
-/// Samples that a vertex speaks for are this share of an edge away.
-const SPEAKS_FOR: f64 = 0.55;
+/// What is followed from triangle to triangle may not be the nearest any more: since the look before it has moved by less than
+/// a third of its distance, so nothing is nearer than this share of it.
+const FOLLOWED: f64 = 0.5;
+/// Farther away than this, m, the nearest point need not be known: nothing is pushed from there. For samples that were
+/// pressed in the last step it is more.
+const FAR_M: f64 = 0.05;
+const FAR_TOUCHING_M: f64 = 0.08;
+/// What rounding may take from slack in all its updates, m.
+const ROUNDING_M: f64 = 1e-4;
 
 impl LimbCache {
     /// Notes which limb each sample lies on.
     pub fn new(scene: &Scene, x: &[DVec3], body: &BodySurface) -> Self {
         let limb_of: Vec<u8> = body.segments().map(|limb| limb as u8).collect();
         let segments = limb_of.len();
-        let mut spread = vec![0.0f64; scene.len()];
-        for (e, length) in scene.edges.iter().zip(&scene.edge_lengths) {
-            e.iter().for_each(|&v| spread[v as usize] = spread[v as usize].max(SPEAKS_FOR * length));
-        }
+        let samples = scene.samples.len();
         let mut cache = Self {
             limb_count: body.limb_count(),
             limb_of,
-            spread,
-            seeds: vec![u32::MAX; scene.samples.len() * segments],
+            seeds: vec![u32::MAX; samples * segments],
             homes: scene.samples.iter().map(|s| body.nearest_limb(s.point(x)) as u32).collect(),
-            slack: vec![0.0; scene.len() * segments],
-            near: vec![0; scene.len()],
-            looked_at: x.to_vec(),
-            nearest: vec![CachedNearest::default(); scene.samples.len() * segments],
+            slack: vec![0.0; samples * segments],
+            near: vec![0; samples],
+            looked_at: scene.samples.iter().map(|s| s.point(x)).collect(),
+            came: vec![0.0; samples],
+            nearest: vec![CachedNearest::default(); samples * segments],
             clock: 0.0,
         };
         cache.give_back_patches(scene);
@@ -95,9 +98,8 @@ impl LimbCache {
         (seed != u32::MAX).then_some(seed)
     }
 
-    /// The nearest point of a limb to sample `s`, which is at `y` and so far from its corners, and whether it lies inside
-    /// the limb's own surface; nothing where it cannot have come as near as `within`. `touching` tells whether it
-    /// was pressed in the last step.
+    /// The nearest point of a limb to sample `s`, which is at `y`, and whether it lies inside the limb's own surface; nothing
+    /// where it cannot have come as near as `within`. `touching` tells whether it was pressed in the last step.
     pub fn look(
         &mut self,
         scene: &Scene,
@@ -105,43 +107,62 @@ impl LimbCache {
         s: usize,
         limb: usize,
         y: DVec3,
-        from_corners: &[f64; 3],
         touching: bool,
         within: f64,
     ) -> Option<(Nearest, bool)> {
-        let near = self.near_segments(&scene.samples[s]);
+        let near = self.near[s];
         let mut best: Option<(Nearest, bool)> = None;
-        for segment in 0..self.limb_of.len() {
-            if self.limb_of[segment] as usize != limb || near & 1 << segment == 0 {
-                continue;
+        let mut see = |cache: &mut Self, segments: u16| {
+            for segment in (0..cache.limb_of.len()).filter(|segment| segments & 1 << segment != 0) {
+                if cache.limb_of[segment] as usize != limb || cache.corners_are_clear(scene, s, segment, y) {
+                    continue;
+                }
+                let Some(found) = cache.look_at(body, s, segment, y, touching, within) else { continue };
+                let d = |f: &(Nearest, bool)| f.0.point.distance_squared(y);
+                if best.is_none_or(|best| d(&found) < d(&best)) {
+                    best = Some(found);
+                }
             }
-            let found = self.look_at(scene, body, s, segment, y, from_corners, touching, within);
-            let Some(found) = found else { continue };
-            let d = |f: &(Nearest, bool)| f.0.point.distance_squared(y);
-            if best.is_none_or(|best| d(&found) < d(&best)) {
-                best = Some(found);
-            }
+            best
+        };
+        let found = see(self, near);
+        // Pieces are open where they are joined: behind the rim of a shin it may be outside of the thigh.
+        match found {
+            Some((f, _)) if (y - f.point).dot(f.normal) <= 0.0 => see(self, !near),
+            _ => found,
         }
-        best
+    }
+
+    /// Whether a sample between vertices is as clear of a segment as they say: distances change no faster than one moves.
+    #[inline]
+    fn corners_are_clear(&mut self, scene: &Scene, s: usize, segment: usize, y: DVec3) -> bool {
+        if s < scene.len() {
+            return false;
+        }
+        let samples = self.came.len();
+        let clear = |v: u32| {
+            let v = v as usize;
+            self.slack[segment * samples + v] - y.distance(self.looked_at[v]) as f32
+        };
+        let [a, b, c] = scene.samples[s].v.map(clear);
+        let slack = a.max(b).max(c);
+        if slack > 0.0 {
+            self.slack[segment * samples + s] = slack;
+            self.near[s] &= !(1 << segment);
+        }
+        slack > 0.0
     }
 
     #[inline]
     fn look_at(
         &mut self,
-        scene: &Scene,
         body: &BodySurface,
         s: usize,
         segment: usize,
         y: DVec3,
-        from_corners: &[f64; 3],
         touching: bool,
         within: f64,
     ) -> Option<(Nearest, bool)> {
-        let vertices = scene.len();
-        let is_vertex = s < vertices;
-        if !is_vertex && self.between(&scene.samples[s], from_corners, segment) > 0.0 {
-            return None;
-        }
         let at = s * self.limb_of.len() + segment;
         let seed = self.seed(s, segment);
         let stays = seed.and_then(|seed| match touching {
@@ -149,16 +170,17 @@ impl LimbCache {
             false => self.stays(body, at, seed, y),
         });
         let walked = seed.filter(|_| stays.is_none()).and_then(|seed| self.walks(body, at, seed, y));
-        let found = stays.or(walked).or_else(|| body.nearest_on_segment(segment, y, f64::INFINITY, seed));
+        let known = stays.or(walked);
+        let Search { found, clear } = match known {
+            Some((near, _)) => Search { found: known, clear: FOLLOWED * near.point.distance(y) },
+            None => body.nearest_on_segment(segment, y, if touching { FAR_TOUCHING_M } else { FAR_M }, seed),
+        };
         // Limbs are open where they are joined: far behind the rim of one is not inside it.
         let outside = found.is_none_or(|(f, _)| {
             let off = y - f.point;
             off.dot(f.normal) > 0.0 || off.length() > 2.0 * SEARCH_TOUCHING_M
         });
-        if is_vertex {
-            let away = found.map_or(f64::INFINITY, |f| f.0.point.distance(y));
-            self.note_clear(s, segment, if outside { away } else { 0.0 }, within);
-        }
+        self.note_clear(s, segment, if outside { clear } else { 0.0 }, within);
         if let (Some((f, _)), None) = (&found, stays) {
             let searched_at = if walked.is_some() { self.nearest[at].searched_at } else { self.clock };
             let weights = f.weights.map(|w| w as f32);
@@ -207,68 +229,64 @@ impl LimbCache {
         }
     }
 
-    /// Takes in how far vertices, which are at `x` now, and limbs have moved since the last look, `h` seconds ago.
-    pub fn drift(&mut self, body: Option<&BodySurface>, x: &[DVec3], h: f64) {
+    /// Takes in how far samples, with the vertices at `x` now, and limbs have moved since the last look, `h` seconds ago.
+    pub fn drift(&mut self, scene: &Scene, body: Option<&BodySurface>, x: &[DVec3], h: f64) {
         self.clock += h as f32;
         let Some(body) = body else {
             self.looked_at.clear();
-            self.looked_at.extend_from_slice(x);
+            self.looked_at.extend(scene.samples.iter().map(|s| s.point(x)));
             return;
         };
         let (common, moved) = body.moved();
-        let mut limbs = [0.0; 16];
-        moved.zip(&mut limbs).for_each(|(m, limb)| *limb = m);
-        for (v, (x, at)) in x.iter().zip(&mut self.looked_at).enumerate() {
-            let own = (*x - *at - common).length();
-            *at = *x;
-            let slack = &mut self.slack[v * self.limb_of.len()..(v + 1) * self.limb_of.len()];
-            let mut near = 0;
-            for (segment, (slack, limb)) in slack.iter_mut().zip(&limbs).enumerate() {
-                *slack -= own + limb;
-                near |= u16::from(*slack <= 0.0) << segment;
+        for ((sample, at), came) in scene.samples.iter().zip(&mut self.looked_at).zip(&mut self.came) {
+            let y = sample.point(x);
+            *came = (y - *at - common).length() as f32;
+            *at = y;
+        }
+        self.near.fill(0);
+        for (segment, (slack, limb)) in self.slack.chunks_mut(self.came.len().max(1)).zip(moved).enumerate() {
+            let limb = limb as f32;
+            for ((slack, came), near) in slack.iter_mut().zip(&self.came).zip(&mut self.near) {
+                *slack -= came + limb;
+                *near |= u16::from(*slack <= 0.0) << segment;
             }
-            self.near[v] = near;
         }
     }
 
-    /// Takes in that a vertex moved to `x` within a step. Returns whether it moved more than `far`.
-    pub fn stray(&mut self, v: usize, x: DVec3, far: f64) -> bool {
-        let own = x.distance_squared(self.looked_at[v]);
+    /// Takes in that a sample moved to `y` within a step, if that is more than `far`, and says so.
+    pub fn stray(&mut self, s: usize, y: DVec3, far: f64) -> bool {
+        let own = y.distance_squared(self.looked_at[s]);
         if own <= far * far {
             return false;
         }
-        self.looked_at[v] = x;
+        self.looked_at[s] = y;
+        let own = own.sqrt() as f32;
         for segment in 0..self.limb_of.len() {
-            let slack = &mut self.slack[v * self.limb_of.len() + segment];
-            *slack -= own.sqrt();
-            self.near[v] |= u16::from(*slack <= 0.0) << segment;
+            let slack = &mut self.slack[segment * self.came.len() + s];
+            *slack -= own;
+            self.near[s] |= u16::from(*slack <= 0.0) << segment;
         }
         true
     }
 
     /// The limbs, as bits, that may be near a sample.
     #[inline]
-    pub fn near(&self, sample: &Sample) -> u16 {
-        let segments = self.near_segments(sample);
-        if segments == 0 {
-            return 0;
+    pub fn near(&self, s: usize) -> u16 {
+        let mut segments = self.near[s];
+        let mut limbs = 0;
+        while segments != 0 {
+            limbs |= 1 << self.limb_of[segments.trailing_zeros() as usize];
+            segments &= segments - 1;
         }
-        let near = (0..self.limb_of.len()).filter(|segment| segments & 1 << segment != 0);
-        near.fold(0, |limbs, segment| limbs | 1 << self.limb_of[segment])
+        limbs
     }
 
-    /// The segments, as bits, that may be near a sample: those that may be near all its corners.
-    #[inline]
-    fn near_segments(&self, sample: &Sample) -> u16 {
-        sample.v.iter().fold(u16::MAX, |near, &v| near & self.near[v as usize])
-    }
-
-    /// Notes that a limb is at least `clear` away from a vertex.
-    fn note_clear(&mut self, v: usize, segment: usize, clear: f64, within: f64) {
-        let slack = clear - within - self.spread[v];
-        self.slack[v * self.limb_of.len() + segment] = slack;
+    /// Notes that a limb is at least `clear` away from a sample.
+    fn note_clear(&mut self, s: usize, segment: usize, clear: f64, within: f64) {
+        let slack = (clear - within - ROUNDING_M) as f32;
+        self.slack[segment * self.came.len() + s] = slack;
         let bit = 1 << segment;
-        self.near[v] = if slack > 0.0 { self.near[v] & !bit } else { self.near[v] | bit };
+        self.near[s] = if slack > 0.0 { self.near[s] & !bit } else { self.near[s] | bit };
     }
 
     /// The nearest point of a limb to a sample that moved little since a search found it: from triangle to triangle.
@@ -289,8 +307,9 @@ impl LimbCache {
     fn rests(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<(Nearest, bool)> {
         let cached = &self.nearest[at];
         let weights = cached.weights.map(f64::from);
-        let moved = (y - body.point(seed, weights)).distance_squared(cached.offset.as_dvec3());
-        (moved < RESTS_M * RESTS_M).then(|| body.material(seed, weights))
+        let point = body.point(seed, weights);
+        let moved = (y - point).distance_squared(cached.offset.as_dvec3());
+        (moved < RESTS_M * RESTS_M).then(|| body.material_at(seed, weights, point))
     }
 
     /// The nearest point of a limb to a sample that hardly moved on it since it was last looked for: over the inside of the
@@ -305,15 +324,5 @@ impl LimbCache {
             return None;
         }
         body.over(seed, y)
-    }
-
-    /// How far a sample between vertices may still move before a limb can be near: distances change no faster than one moves.
-    #[inline]
-    fn between(&self, sample: &Sample, from_corners: &[f64; 3], segment: usize) -> f64 {
-        let corner = |k: usize| {
-            let v = sample.v[k] as usize;
-            self.slack[v * self.limb_of.len() + segment] + self.spread[v] - from_corners[k]
-        };
-        corner(0).max(corner(1)).max(corner(2))
     }
 }

@@ -72,8 +72,9 @@ const OUTWARDS: f64 = 0.5;
 const OTHER_LIMB: f64 = 3.0;
 /// No arm is thicker, from the middle of the upper arm on, m.
 const ARM_M: f64 = 0.08;
-/// Samples within this of touching are kept for the later iterations of a step, m.
-const SPARE_M: f64 = 0.008;
+/// Samples within this of touching are kept for the later iterations of a step, m. Newton seldom moves a vertex by a
+/// millimetre; what goes farther is looked for again.
+const SPARE_M: f64 = 0.003;
 /// Vertices that went farther since contacts were looked for are looked at again, m.
 const STRAYED_M: f64 = 0.75 * SPARE_M;
 /// A sample that moved farther since it was measured is measured again, m. Sliding 2 mm along a shin is 0.05 mm of
@@ -161,10 +162,12 @@ impl SurfaceContacts {
     pub fn find(&mut self, now: &StepContext<'_>, x: &[DVec3]) {
         self.contacts.clear();
         self.sources.clear();
-        self.limb_cache.drift(now.obstacles.body, x, now.h);
+        self.limb_cache.drift(now.scene, now.obstacles.body, x, now.h);
         let rigid = now.rigid();
         for s in 0..now.scene.samples.len() {
-            self.find_of(now, &rigid, s, x);
+            if !rigid.is_empty() || (now.obstacles.body.is_some() && self.limb_cache.near(s) != 0) {
+                self.find_of(now, &rigid, s, now.scene.samples[s].point(x));
+            }
         }
     }
 
@@ -183,8 +186,11 @@ impl SurfaceContacts {
         if !any {
             return 0;
         }
+        // What lies between vertices goes no farther than they.
         for s in now.scene.len()..now.scene.samples.len() {
-            self.again[s] = now.scene.samples[s].v.iter().any(|&v| self.again[v as usize]);
+            let sample = &now.scene.samples[s];
+            self.again[s] = sample.v.iter().any(|&v| self.again[v as usize])
+                && self.limb_cache.stray(s, sample.point(x), STRAYED_M);
         }
         let known = self.contacts.len();
         let rigid = now.rigid();
@@ -193,7 +199,7 @@ impl SurfaceContacts {
                 continue;
             }
             let before = self.contacts.len();
-            self.find_of(now, &rigid, s, x);
+            self.find_of(now, &rigid, s, now.scene.samples[s].point(x));
             // It may touch one limb already and meet another now.
             for k in (before..self.contacts.len()).rev() {
                 let same = |j: usize| {
@@ -209,12 +215,11 @@ impl SurfaceContacts {
     }
 
     /// Finds the contacts of one sample.
-    fn find_of(&mut self, now: &StepContext<'_>, rigid: &[Rigid<'_>], s: usize, x: &[DVec3]) {
+    fn find_of(&mut self, now: &StepContext<'_>, rigid: &[Rigid<'_>], s: usize, y: DVec3) {
         if let Some(body) = now.obstacles.body {
-            self.find_on_body(now, body, s, x);
+            self.find_on_body(now, body, s, y);
         }
         for (c, Rigid { collider, start, end, local_from_end }) in rigid.iter().enumerate() {
-            let y = now.scene.samples[s].point(x);
             let local = local_from_end.transform_point3(y);
             let (d, n) = collider.shape.distance(local);
             if d > now.keep() + SPARE_M {
@@ -244,17 +249,12 @@ impl SurfaceContacts {
         self.sources.push(Source { on, measured_at, held });
     }
 
-    fn find_on_body(&mut self, now: &StepContext<'_>, body: &BodySurface, s: usize, x: &[DVec3]) {
+    fn find_on_body(&mut self, now: &StepContext<'_>, body: &BodySurface, s: usize, y: DVec3) {
         let sample = &now.scene.samples[s];
-        let near = self.limb_cache.near(sample);
+        let near = self.limb_cache.near(s);
         if near == 0 {
             return;
         }
-        let y = sample.point(x);
-        let from_corners = match s < now.scene.len() {
-            true => [0.0; 3],
-            false => sample.v.map(|v| x[v as usize].distance(y)),
-        };
         let (keep, within) = (now.keep(), now.keep() + SPARE_M);
         let touching = now.state.grips[s].touching;
         let radius = if touching { SEARCH_TOUCHING_M } else { SEARCH_M };
@@ -270,14 +270,15 @@ impl SurfaceContacts {
             if near & 1 << limb == 0 {
                 continue;
             }
-            let seen = self.limb_cache.look(now.scene, body, s, limb, y, &from_corners, touching, within);
+            let seen = self.limb_cache.look(now.scene, body, s, limb, y, touching, within);
             let Some((mut found, inside)) = seen else { continue };
             let gap = (y - found.point).dot(found.normal);
             let motion = body.motion(&found);
             // What has come that far in this step alone may be that much deeper: a thigh in a run.
             let come = (y - sample.point(&now.state.x) - motion).length();
             let distance = found.point.distance(y);
-            if gap > within || distance > radius + come {
+            // Beside the open rim of a limb cloth is hardly above its plane, and yet far from it.
+            if gap > within || (gap > 0.0 && distance > within) || distance > radius + come {
                 continue;
             }
             let way_out = self.way_out(body, s, y, (limb, &found));
