@@ -48,6 +48,9 @@ use web_time::Instant;
 /// Time a frame may take from drawing to make tracks.
 const MAKING: Duration = Duration::from_millis(8);
 
+/// The longest that an answer may take without being noticed.
+const NOTICED: Duration = Duration::from_millis(100);
+
 /// What a user can do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
@@ -341,15 +344,35 @@ impl Viewer {
         self.tracks.clear();
         self.posed = None;
         for pane in 0..self.panes {
-            match Track::new(self.ways[pane], &self.cast, &self.conditions) {
-                Ok(track) => self.tracks.push(track),
-                // A body alone is a picture as well.
-                Err(_) if self.cast.triangles().is_none() => {}
-                Err(why) => self.messages.fault(format!("{}: {why}", self.ways[pane].name())),
+            // A body alone is a picture as well.
+            if self.cast.triangles().is_none() {
+                break;
             }
+            let mut track = Track::new(self.ways[pane], &self.cast, &self.conditions);
+            if let Err(why) = &track {
+                self.messages.fault(format!("{}: {why}", self.ways[pane].name()));
+                self.ways[pane] = Way::Skin;
+                track = Track::new(Way::Skin, &self.cast, &self.conditions);
+            }
+            self.tracks.extend(track.ok());
         }
+        self.catch_up();
         if self.tracks.iter().any(Track::waits) && self.job.is_none() {
             self.start_simulation();
+        }
+    }
+
+    /// Makes what is looked at now before it is looked at, as far as that takes no time that one would notice.
+    #[allow(clippy::disallowed_methods)] // what one notices is a matter of the clock
+    fn catch_up(&mut self) {
+        let (now, until) = (self.playback.frame as usize, Instant::now() + NOTICED);
+        for track in &mut self.tracks {
+            while !track.waits() && track.ready() <= now && Instant::now() < until {
+                // What fails is said when the track goes on.
+                if track.make(&self.cast, Instant::now()).is_err() {
+                    break;
+                }
+            }
         }
     }
 

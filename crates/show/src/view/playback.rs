@@ -30,17 +30,15 @@ impl Playback {
     }
 
     /// Lets time go on by so many seconds, over the end back to the beginning, but not beyond the `ready` frames that all
-    /// panes have: they go in lock-step.
+    /// panes have: they go in lock-step. A frame that is not there yet is waited for.
     pub fn advance(&mut self, secs: f64, ready: usize) {
-        let last = (self.frames - 1) as f64;
-        if self.playing && secs.is_finite() && secs > 0.0 {
-            // A window that was hidden for a minute does not skip a minute.
-            self.frame += secs.min(0.25) * self.fps * self.speed;
-            if self.frame > last {
-                self.frame = if ready >= self.frames { self.frame % last.max(1.0) } else { last };
-            }
+        let (last, there) = ((self.frames - 1) as f64, ready.saturating_sub(1) as f64);
+        if !self.playing || !(secs > 0.0) || !secs.is_finite() || self.frame > there {
+            return;
         }
-        self.frame = self.frame.min(ready.saturating_sub(1) as f64).clamp(0.0, last);
+        // A window that was hidden for a minute does not skip a minute.
+        let next = self.frame + secs.min(0.25) * self.fps * self.speed;
+        self.frame = if next > last && ready >= self.frames { next % last.max(1.0) } else { next.min(there) };
     }
 
     /// Goes to a frame and stays there.
@@ -88,10 +86,12 @@ mod tests {
             p.advance(0.1, 30);
         }
         assert!(p.frame < 3.0, "{}: past the end it begins again", p.frame);
-        p.advance(0.1, 2);
+        p.frame = 0.5;
+        p.advance(0.2, 2);
         assert_eq!(p.frame, 1.0, "only two frames are there");
-        p.advance(0.1, 0);
-        assert_eq!(p.frame, 0.0);
+        p.frame = 9.0;
+        p.advance(0.1, 2);
+        assert_eq!(p.frame, 9.0, "it is waited for");
     }
 
     #[test]

@@ -95,6 +95,10 @@ impl Screen {
                 viewer.messages.fault(why.to_string());
             }
         }
+        if self.canvases.len() != pictures.len() {
+            // What was laid out had no picture yet.
+            egui.request_repaint();
+        }
         self.canvases.truncate(panes.len().max(1));
         let drawn = Instant::now();
         let platform = self.present(egui, output);
