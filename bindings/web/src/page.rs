@@ -13,6 +13,16 @@ use winit::window::Window;
 
 thread_local! {
     static PROXY: RefCell<Option<EventLoopProxy<Wake>>> = const { RefCell::new(None) };
+    static FAILED: RefCell<Option<Function>> = const { RefCell::new(None) };
+}
+
+/// Tells the page, in words, why there is no viewer any more.
+fn fail(why: &str) {
+    FAILED.with_borrow(|failed| {
+        if let Some(failed) = failed {
+            drop(failed.call1(&JsValue::NULL, &JsValue::from_str(why)));
+        }
+    });
 }
 
 /// Opens the viewer on a canvas. `failed` is told in words where there is no device; `keep` is called when the user wants a
@@ -25,10 +35,8 @@ pub fn start(
     keep: Function,
     narrow: bool,
 ) -> Result<(), JsError> {
-    std::panic::set_hook(Box::new({
-        let failed = failed.clone();
-        move |panic| drop(failed.call1(&JsValue::NULL, &JsValue::from_str(&panic.to_string())))
-    }));
+    FAILED.set(Some(failed));
+    std::panic::set_hook(Box::new(|panic| fail(&panic.to_string())));
     let events = EventLoop::<Wake>::with_user_event().build()?;
     PROXY.with_borrow_mut(|proxy| *proxy = Some(events.create_proxy()));
     let mut viewer = Viewer::new().map_err(|e| JsError::new(&e))?;
@@ -47,10 +55,7 @@ pub fn start(
         attributes,
         &events,
     );
-    let shell = shell.telling(Box::new(move |error| {
-        drop(failed.call1(&JsValue::NULL, &JsValue::from_str(&error.to_string())));
-    }));
-    events.spawn_app(shell);
+    events.spawn_app(shell.telling(Box::new(|error| fail(&error.to_string()))));
     Ok(())
 }
 
