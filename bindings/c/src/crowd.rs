@@ -3,8 +3,8 @@
 use crate::model::Model;
 use crate::status::{Failure, Status, border, check_size, null, run_error};
 use glam::{Affine3A, DVec3, Mat3A, Quat, Vec3, Vec3A};
-use toile_run::RootFrame;
 use toile_run::{CrowdSettings as Settings, ModelId};
+use toile_run::{RootFrame, Surroundings};
 
 /// Many garments of one or several models. Used by one thread at a time.
 pub struct Crowd {
@@ -42,6 +42,29 @@ pub struct Actor {
     pub position: [f64; 3],
     /// World from actor: x, y, z, w.
     pub rotation: [f32; 4],
+}
+
+/// What a garment is made of, as `toile fabric NAME --json` says under "heard"; all above 0.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fabric {
+    /// Half of the overhang that hangs at 41.5 degrees (ASTM D1388), m.
+    pub bending_length_m: f32,
+    /// Mass per area, kg/m2.
+    pub density: f32,
+    /// Stretch stiffness, mean of warp and weft, N/m.
+    pub stretch: f32,
+    /// Shear stiffness, N/m.
+    pub shear: f32,
+    /// Strain-rate damping, s.
+    pub damping_secs: f32,
+}
+
+impl Fabric {
+    fn heard(&self) -> [f32; 5] {
+        [self.bending_length_m, self.density, self.stretch, self.shear, self.damping_secs.max(1e-4)]
+            .map(f32::ln)
+    }
 }
 
 /// Canonical frame of a pose: where the hips are and which way they face.
@@ -270,6 +293,42 @@ pub(crate) unsafe fn read_bones(
         out.push(Affine3A { matrix3, translation: column(3) });
     }
     Ok(())
+}
+
+/// Wind, gravity and cloth of a garment from the next step on, for models that were trained for them: others do not hear.
+/// Beyond what training saw the correction fades, as toile_crowd_gate tells. Null for no wind, the usual gravity, and the
+/// middle of training's cloths.
+///
+/// # Safety
+/// `crowd` was returned by this library and has not been freed; `wind` (m/s) and `gravity` (m/s²) are null or point to three
+/// numbers in the world, `fabric` is null or points to one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn toile_crowd_set_surroundings(
+    crowd: *mut Crowd,
+    garment: Instance,
+    wind: *const f32,
+    gravity: *const f32,
+    fabric: *const Fabric,
+) -> Status {
+    border(|| {
+        // SAFETY: the caller's promises.
+        let read = |numbers: *const f32| {
+            (!numbers.is_null()).then(|| {
+                Vec3::from_array(std::array::from_fn(|i| unsafe { numbers.add(i).read_unaligned() }))
+            })
+        };
+        let usual = Surroundings::default();
+        // SAFETY: the caller's promise.
+        let cloth = (!fabric.is_null()).then(|| unsafe { fabric.read_unaligned() });
+        let told = Surroundings {
+            wind: read(wind).unwrap_or(usual.wind),
+            gravity: read(gravity).unwrap_or(usual.gravity),
+            fabric: cloth.map(|f| f.heard()),
+        };
+        // SAFETY: the caller's promise.
+        let crowd = unsafe { crowd_mut(crowd) }?;
+        crowd.inner.set_surroundings(instance(garment), &told).map_err(run_error)
+    })
 }
 
 /// Forgets a garment's history: the next step starts afresh from its pose.

@@ -14,12 +14,14 @@ pub enum Error {
     #[error(transparent)]
     File(#[from] FileError),
     /// A built-in name that does not exist.
-    #[error("there is no built-in {kind} named `{name}`; there are: {known}")]
+    #[error("there is no built-in {kind} named `{name}`{nearest}; there are: {known}")]
     Unknown {
         /// Body, garment, motion or fabric.
         kind: &'static str,
         /// What was asked for.
         name: String,
+        /// `, did you mean ...?`, or nothing.
+        nearest: String,
         /// What exists.
         known: String,
     },

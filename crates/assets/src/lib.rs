@@ -45,13 +45,15 @@ pub mod repair;
 #[cfg(feature = "io")]
 pub mod retarget;
 #[cfg(feature = "io")]
+pub mod sliders;
+#[cfg(feature = "io")]
 pub mod write;
 
 pub use attachment::{AttachmentSettings, attach, skirt_share};
 pub use body::Body;
 pub use embed::embed;
 pub use error::{Error, FileError, Problem, Result};
-pub use fabric::Fabric;
+pub use fabric::{Fabric, Hysteresis};
 pub use fingerprint::{Fingerprint, Ink};
 pub use garment::{Garment, MaterialPart, Panel, Pin, PinTarget, RestSource, Seam};
 pub use humanoid::{Facing, Humanoid, Role};
@@ -59,11 +61,13 @@ pub use motion::{Motion, other_side};
 pub use pace::Pace;
 pub use paint::Paint;
 pub use penetration::{DEEP_M, INSIDE_M, NEAR_CROSSING_M, Penetration, PosedBody};
-pub use provenance::{Conditions, Lineage, Provenance};
+pub use provenance::{Conditions, Lineage, Provenance, gusts};
 #[cfg(feature = "io")]
 pub use read::take::TakeHead;
 pub use root::RootTrack;
 pub use skeleton::{Joint, Pose, Skeleton, Transform};
+#[cfg(feature = "io")]
+pub use sliders::{Quality, Sliders};
 pub use take::{FrameReport, Take};
 pub use toile_geometry::{
     ClosestPoint, Crossing, Edge, Mesh, RayHit, Topology, TriangleTree, crossings, edges_through,
@@ -72,7 +76,8 @@ pub use toile_geometry::{
 pub use toile_model::disk;
 pub use toile_model::layers::{Layer, Layers};
 pub use toile_model::{
-    ALONG, AROUND, Attachment, CARRIED, Certificate, Correction, HipLine, InputSet, LimbTube, MAX_LIMBS,
-    Model, ModelKind, NEIGHBOURS, RootFrame, RootTracker, Shield, Skin, around,
+    ALONG, AROUND, Attachment, CARRIED, Certificate, Correction, FABRIC_VALUES, Hearing, HipLine, InputSet,
+    LimbTube, MAX_LIMBS, Model, ModelKind, NEIGHBOURS, RootFrame, RootTracker, SURROUNDING_TERMS, Shield,
+    Skin, Surroundings, around,
 };
 pub use verdict::{MOST_DEPTH_MM, MOST_STRAIN, Verdict, Worst};

@@ -1,6 +1,8 @@
 //! What a take was made from and what a model was learned from, as values and not as text.
 
-use crate::{Body, Fingerprint};
+use crate::{Body, Fabric, Fingerprint};
+use glam::DVec3;
+use toile_model::{FABRIC_VALUES, Surroundings};
 
 /// How a take was simulated, as far as anyone asks later.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -18,6 +20,49 @@ pub struct Conditions {
     pub softness: f64,
     /// How far every vertex was pushed aside at the first frame, mm: not 0 for a twin.
     pub nudge_mm: f64,
+    /// Share by which gusts strengthen and weaken the wind.
+    #[cfg_attr(feature = "io", serde(default))]
+    pub gust: f64,
+    /// m/s²; `None` for the usual one.
+    #[cfg_attr(feature = "io", serde(default))]
+    pub gravity: Option<[f64; 3]>,
+    /// What tells the cloth from others, as a model hears it: see [`Fabric::heard`]. Older takes do not say.
+    #[cfg_attr(feature = "io", serde(default))]
+    pub cloth: Option<[f64; FABRIC_VALUES]>,
+}
+
+/// What gusts do to a wind of strength 1 after so many seconds, −1 to 1: two waves of 3.2 and 1.2 s that never meet.
+pub fn gusts(secs: f64) -> f64 {
+    let wave = |hz: f64| (std::f64::consts::TAU * hz * secs).sin();
+    0.7 * wave(0.31) + 0.3 * wave(0.83)
+}
+
+impl Conditions {
+    /// Wind, gravity and cloth after so many seconds of a clip.
+    pub fn surroundings(&self, secs: f64) -> Surroundings {
+        let wind = DVec3::from_array(self.wind) * (1.0 + self.gust * gusts(secs));
+        let usual = Surroundings::default();
+        Surroundings {
+            wind: wind.as_vec3(),
+            gravity: self.gravity.map_or(usual.gravity, |g| DVec3::from_array(g).as_vec3()),
+            fabric: self.cloth.map(|c| c.map(|v| v as f32)),
+        }
+    }
+
+    /// All but wind, gravity and cloth.
+    pub fn without_surroundings(&self) -> Self {
+        Self { wind: [0.0; 3], gust: 0.0, gravity: None, cloth: None, nudge_mm: 0.0, ..*self }
+    }
+}
+
+impl Fabric {
+    /// What tells it from others, as a model hears it: logarithms of bending length (m), mass (kg/m²), stretch and shear
+    /// stiffness (N/m) and damping (s).
+    pub fn heard(&self) -> [f64; FABRIC_VALUES] {
+        let bending_length = ((self.bend_warp * self.bend_weft).sqrt() / (9.81 * self.density)).cbrt();
+        let stretch = (self.stretch_warp * self.stretch_weft).sqrt();
+        [bending_length, self.density, stretch, self.shear, self.damping_secs.max(1e-4)].map(f64::ln)
+    }
 }
 
 /// What a take was made from.
@@ -124,6 +169,16 @@ mod tests {
             clip: print(clip),
             conditions: Conditions::default(),
         }
+    }
+
+    #[test]
+    fn gusts_stay_within_their_strength_and_begin_with_the_wind_itself() {
+        let c = Conditions { wind: [0.0, 0.0, 2.0], gust: 0.5, ..Conditions::default() };
+        assert_eq!(c.surroundings(0.0).wind.to_array(), [0.0, 0.0, 2.0]);
+        let speeds: Vec<f32> = (0..600).map(|f| c.surroundings(f64::from(f) / 30.0).wind.z).collect();
+        let (low, high) = speeds.iter().fold((9.0f32, 0.0f32), |(l, h), v| (l.min(*v), h.max(*v)));
+        assert!((1.0..1.2).contains(&low) && (2.8..=3.0).contains(&high), "{low} {high}");
+        assert_eq!(Conditions::default().surroundings(1.0), Surroundings::default());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A recorded simulation of one clip.
 
-use crate::{Provenance, RootFrame, Verdict};
+use crate::{Provenance, RootFrame, Surroundings, Verdict};
 use glam::{Affine3A, Vec3};
 
 /// What a recorded frame cost and how far it was from ideal.
@@ -53,6 +53,20 @@ pub struct Take {
 }
 
 impl Take {
+    /// The same as if there had been no wind.
+    #[must_use]
+    pub fn without_wind(&self) -> Self {
+        let mut calm = self.clone();
+        calm.provenance.iter_mut().for_each(|p| p.conditions.wind = [0.0; 3]);
+        calm
+    }
+
+    /// Wind, gravity and cloth at a frame; the usual ones where the take does not say. A stop goes on in the wind of its clip.
+    pub fn surroundings(&self, frame: usize) -> Surroundings {
+        let secs = (self.stop_frame.unwrap_or(0) + frame) as f64 / self.fps;
+        self.provenance.map_or(Surroundings::default(), |p| p.conditions.surroundings(secs))
+    }
+
     /// Number of frames.
     pub fn len(&self) -> usize {
         self.roots.len()

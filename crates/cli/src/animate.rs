@@ -7,6 +7,7 @@ use crate::pacing::{self, Pacing};
 use crate::progress;
 use crate::resolve::{self, BadRequest, ending};
 use crate::schedule::{self, Rungs, Schedule};
+use crate::surroundings::Asked;
 use crate::tiers::{self, Leash, Played, PosedMotion, TierName};
 use anyhow::{Context, Result};
 use clap::Parser;
@@ -21,6 +22,7 @@ use toile_assets::write::pc2::{self, Pc2Writer};
 use toile_assets::write::usd::{UsdSettings, UsdWriter};
 use toile_assets::{Body, Garment, Mesh, embed};
 use toile_run::{Driven, Embedding};
+use toile_simulate::RecordSettings;
 
 /// Play a garment on a motion into a cache for Blender, Houdini, Maya or an engine
 #[derive(Parser)]
@@ -47,6 +49,7 @@ use toile_run::{Driven, Embedding};
     toile animate --tier full --body hero.glb --garment cape.obj --motion run.bvh --fabric silk --out run.glb --with-body\n  \
     toile animate --tier skin@0,stable@1,full@2.5 --model dress.toile --garment dress --motion walk --out climb.glb\n  \
     toile animate --tier layered --garment shirt --drive shirt:20000 --motion walk --out dense.abc\n  \
+    toile animate --model skirt.toile --garment skirt --fabric denim --wind 0,0,-3 --gust 0.5 --motion walk --out walk.abc\n  \
     toile animate --tier layered --garment cape.obj --pin neckline --motion walk --out cape.pc2\n  \
     toile animate --garment skirt --motion walk --seconds 2 --fps 24 --out frames/skirt.obj --json")]
 pub struct Args {
@@ -81,9 +84,12 @@ pub struct Args {
     /// A database for the tier adaptive beside the --model of the tier stable, where both take their turns
     #[arg(long)]
     database: Option<PathBuf>,
-    /// A fabric file or a built-in fabric; the garment's own when not given
+    /// A fabric file or a built-in fabric; the garment's own when not given, and the middle of training of a model that hears
+    /// fabrics
     #[arg(long)]
     fabric: Option<String>,
+    #[command(flatten)]
+    around: Asked,
     /// Where the flat rest shape comes from
     #[arg(long, value_enum, default_value = "auto")]
     rest: Rest,
@@ -228,10 +234,13 @@ fn stable(args: &Args, body: &Body, shot: &PosedMotion) -> Result<(Played, Vec<P
         None => Leash::default(),
     };
     let mut bones = shot.bones.iter();
-    let played = tiers::play_stable(&model, body, shot, &mut |p| match bones.next() {
-        Some(bones) => cache.push(&leash.kept(bones, p)),
-        None => cache.push(p),
-    })?;
+    let fabrics: Vec<String> = args.fabric.iter().filter(|_| model.hears().is_some()).cloned().collect();
+    let told = args.around.told(&model, &fabrics)?[0];
+    let played =
+        tiers::play_stable(&model, body, shot, (told, args.around.gust), &mut |p| match bones.next() {
+            Some(bones) => cache.push(&leash.kept(bones, p)),
+            None => cache.push(p),
+        })?;
     Ok((played, cache.finish(body)?))
 }
 
@@ -285,6 +294,13 @@ fn subspace(args: &Args, body: &Body, shot: &PosedMotion) -> Result<(Played, Vec
 
 /// A garment that is skinned, in layers or simulated.
 fn cloth(args: &Args, tier: TierName, body: &Body, shot: &PosedMotion) -> Result<(Played, Vec<PathBuf>)> {
+    if tier != TierName::Full && !args.around.is_nothing() {
+        return Err(BadRequest(format!(
+            "--wind, --gust and --gravity go with the tiers stable and full, not {}",
+            tier.as_str()
+        ))
+        .into());
+    }
     let name = args.garment.as_deref().unwrap_or("dress");
     let mut garment = if tier == TierName::Full || !args.no_drape {
         resolve::worn(name, body, args.rest.into())?
@@ -296,7 +312,8 @@ fn cloth(args: &Args, tier: TierName, body: &Body, shot: &PosedMotion) -> Result
     let dense = Dense::of(args, body, Some(&garment))?;
     let mut cache = Cache::new(args, Drawn::garment(&garment, &dense), shot)?;
     let played = if tier == TierName::Full {
-        let take = tiers::simulate(body, &garment, &fabric, shot)?;
+        let take =
+            tiers::simulate(body, &garment, &fabric, shot, args.around.settings(RecordSettings::default()))?;
         (0..take.len()).try_for_each(|f| cache.push(take.frame(f)))?;
         tiers::played_take(&take)
     } else {

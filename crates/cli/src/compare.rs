@@ -19,10 +19,11 @@ use glam::{Affine3A, Vec3};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
-use toile_assets::{Attachment, Body, Garment, Model, Motion, Penetration, PosedBody, Take};
+use toile_assets::{Attachment, Body, Garment, Model, Motion, Penetration, PosedBody, Surroundings, Take};
 use toile_model::adaptive::Database;
 use toile_run::{Layered, LayeredSettings};
 use toile_show::{Image, Material, MeshHandle, View, contact_sheet};
+use toile_simulate::RecordSettings;
 
 /// Compare the tiers on one garment and motion: error against the simulation, cost, memory, penetration
 #[derive(Parser)]
@@ -219,7 +220,7 @@ fn truth(args: &Args, body: &Body, garment: &Garment, model: Option<&Model>) -> 
     let pacing = Pacing::new(args.fps, args.trim);
     let shot = PosedMotion::new(name, args.clip.as_deref(), body, &pacing, fps, args.seconds)?;
     let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
-    tiers::simulate(body, garment, &fabric, &shot)
+    tiers::simulate(body, garment, &fabric, &shot, RecordSettings::default())
 }
 
 /// The body at up to 60 frames, evenly spread.
@@ -316,7 +317,7 @@ fn play(
             frames.push(p.to_vec());
             Ok(())
         };
-        let played = tiers::play_stable(model, body, shot, &mut keep)?;
+        let played = tiers::play_stable(model, body, shot, (Surroundings::default(), 0.0), &mut keep)?;
         let scores = toile_learn::evaluate(model, std::slice::from_ref(truth), attachment, None);
         let state = 4 * (model.order + 1) * model.cloth_dims;
         let lively = (scores.liveliness, scores.correlation);

@@ -7,6 +7,7 @@ pub mod picture;
 use crate::output::Overwrite;
 use crate::pacing::Pacing;
 use crate::resolve::{self, BadRequest};
+use crate::surroundings::Asked;
 use anyhow::Result;
 use clap::Parser;
 use faer::linalg::matmul::matmul;
@@ -16,7 +17,7 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-use toile_assets::{Body, Model, Motion, RootFrame, RootTrack};
+use toile_assets::{Body, Model, Motion, RootFrame, RootTrack, gusts};
 use toile_run::{Actor, Crowd, CrowdSettings, Instance};
 
 /// Run many learned garments at once and measure what they cost
@@ -26,6 +27,7 @@ use toile_run::{Actor, Crowd, CrowdSettings, Instance};
     in the same run. With --picture the crowd is drawn instead of measured.\n\nExamples:\n  \
     toile crowd --count 1000 --model dress.toile --motion walk --seconds 5\n  \
     toile crowd --count 1000 --threads 2 --budget-us 16600 --model dress.toile --garment dress --film crowd.mp4\n  \
+    toile crowd --model skirt.toile --fabric silk,denim --wind 0,0,-3 --wind 3,0,0 --motion walk\n  \
     toile crowd --gpu --count 100000 --model dress.toile --motion walk\n  \
     toile crowd --count 1000 --model dress.toile --motion walk --motion walk:0.9 --picture crowd.png"
 )]
@@ -51,6 +53,11 @@ pub struct Args {
     /// Motions they go through, each garment from another moment on
     #[arg(long, default_value = "walk")]
     motion: Vec<String>,
+    /// Fabrics of the garments, with commas: they take turns (models that hear fabrics)
+    #[arg(long, value_delimiter = ',')]
+    fabric: Vec<String>,
+    #[command(flatten)]
+    around: Asked,
     /// How long to measure
     #[arg(long, default_value_t = 5.0)]
     seconds: f64,
@@ -193,9 +200,16 @@ impl<'a> Scene<'a> {
         });
         let mut crowd = Crowd::new(settings);
         let id = crowd.add_model(model.clone(), args.count)?;
-        let instances = (0..args.count).map(|_| crowd.add(id)).collect::<Result<_, _>>()?;
+        let instances: Vec<Instance> = (0..args.count).map(|_| crowd.add(id)).collect::<Result<_, _>>()?;
         if args.mm_per_metre != 0.0 {
             crowd.set_viewer(Some((DVec3::new(0.0, 1.6, 0.0), args.mm_per_metre)))?;
+        }
+        let told = args.around.told(model, &args.fabric)?;
+        for (i, instance) in instances.iter().enumerate() {
+            let strength = 1.0 + args.around.gust as f32 * gusts(0.1 * i as f64) as f32;
+            let mut own = told[i % told.len()];
+            own.wind *= strength;
+            crowd.set_surroundings(*instance, &own)?;
         }
         let side = (args.count as f64).sqrt().ceil() as usize;
         Ok(Self { crowd, instances, clips, side })

@@ -201,6 +201,7 @@ fn simulate(
             out: &out.join("takes").join(name),
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
             shard: None,
+            label: String::new(),
         };
         let outcome = job.simulate(&plan.motions(unseen, &body.skeleton)?)?;
         if let Some((clip, why)) = outcome.failed.first() {

@@ -193,13 +193,17 @@ fn pictures(page: &mut Page, renderer: &mut Renderer, shots: &[Snapshot]) -> Res
     names.dedup();
     for name in names {
         let group: Vec<&Snapshot> = shots.iter().filter(|s| s.scene == name).collect();
-        let frame = Frame::of(&group);
-        let images =
-            group.iter().map(|s| picture(renderer, s, &frame, 360)).collect::<Result<Vec<Image>>>()?;
+        let images = panes(renderer, &group, 360)?;
         let captions: Vec<&str> = group.iter().map(|s| s.name.as_str()).collect();
         page.image(&contact_sheet(&images, &captions, 4)?, name)?;
     }
     Ok(())
+}
+
+/// A picture of each shot of a scene, all from one camera.
+pub fn panes(renderer: &mut Renderer, shots: &[&Snapshot], size: u32) -> Result<Vec<Image>> {
+    let frame = Frame::of(shots);
+    shots.iter().map(|s| picture(renderer, s, &frame, size)).collect()
 }
 
 /// What all panes of a scene are seen through: one camera, above one floor.

@@ -29,6 +29,7 @@ mod resolve;
 mod resume;
 mod schedule;
 mod simulate;
+mod surroundings;
 mod tiers;
 mod train;
 mod view;

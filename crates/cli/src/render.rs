@@ -10,6 +10,7 @@ use crate::picture::{Cloth, DEPTH_SLACK_M, Studio, sheet};
 use crate::progress;
 use crate::report::film::red_cm;
 use crate::resolve::{self, BadRequest, ending};
+use crate::surroundings::Asked;
 use crate::tiers::{self, one_motion};
 use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
@@ -18,7 +19,7 @@ use indicatif::ProgressBar;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toile_assets::{
-    Attachment, AttachmentSettings, Body, Garment, Mesh, Model, Motion, RootTrack, Take, attach,
+    Attachment, AttachmentSettings, Body, Garment, Mesh, Model, Motion, RootTrack, Surroundings, Take, attach,
 };
 use toile_run::{Layer, Layered, LayeredSettings, Stable, Tier};
 use toile_show::{
@@ -84,9 +85,15 @@ pub struct Args {
     /// What to show, side by side; the learned garment, or else the simulated one, unless told
     #[arg(long, value_enum, value_delimiter = ',')]
     panes: Vec<Pane>,
-    /// Look of the cloth: silk, denim, wool, leather, linen, cotton; the garment's own unless told
+    /// Look of the cloth: silk, denim, wool, leather, linen, cotton; the garment's own unless told. Of a model that hears
+    /// fabrics, on a --motion, also what it is made of
     #[arg(long)]
     fabric: Option<String>,
+    /// With a model that hears fabrics: slide from --fabric to this one over the frames
+    #[arg(long, requires_all = ["fabric", "model"])]
+    to_fabric: Option<String>,
+    #[command(flatten)]
+    around: Asked,
     /// Pictures, evenly over the motion; 0 is every frame at 30 Hz (for films)
     #[arg(long, default_value_t = 1)]
     frames: usize,
@@ -693,7 +700,10 @@ fn learned(
     };
     let mut garment = Stable::new(model.clone());
     let mut frames = Vec::with_capacity(shot.bones.len());
+    let told = told(args, model, take)?;
     for (f, (bones, root)) in shot.bones.iter().zip(&shot.roots.frames).enumerate() {
+        let share = f as f32 / (shot.bones.len().max(2) - 1) as f32;
+        garment.set_surroundings(&told(f, share));
         let stepped = garment.step_with_root(bones, root, 1.0 / shot.fps);
         stepped.with_context(|| format!("frame {f}"))?;
         let mut out = vec![Vec3::ZERO; model.vertices];
@@ -706,6 +716,29 @@ fn learned(
         learned: Some(frames),
         skinned: attachment.as_ref().map(|a| shot.skinned(a)),
         layered: None,
+    })
+}
+
+/// Wind, gravity and cloth of every frame and share of the frames: those of the take, unless others are asked for.
+fn told<'a>(
+    args: &Args,
+    model: &Model,
+    take: Option<&'a Take>,
+) -> Result<impl Fn(usize, f32) -> Surroundings + 'a> {
+    let hears = model.hears().is_some();
+    let own = take.filter(|_| args.around.is_nothing() && args.to_fabric.is_none());
+    let fabrics = args.fabric.iter().chain(&args.to_fabric).filter(|_| hears && own.is_none());
+    let asked = args.around.told(model, &fabrics.cloned().collect::<Vec<_>>())?;
+    let (first, last) = (asked[0], asked[asked.len() - 1]);
+    Ok(move |frame: usize, share: f32| match own {
+        Some(take) => take.surroundings(frame),
+        None => {
+            let slid = first
+                .fabric
+                .zip(last.fabric)
+                .map(|(a, b)| std::array::from_fn(|k| a[k] + share * (b[k] - a[k])));
+            Surroundings { fabric: slid, ..first }
+        }
     })
 }
 

@@ -234,6 +234,7 @@ impl Wardrobe<'_> {
             jobs: self.jobs,
             shard: None,
             overwrite: self.args.overwrite,
+            label: String::new(),
         };
         let outcome = job.simulate(&motions).with_context(|| format!("simulating {garment}"))?;
         for (clip, why) in &outcome.failed {

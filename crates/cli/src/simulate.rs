@@ -5,7 +5,7 @@ mod job;
 mod physics;
 mod shard;
 
-pub use job::Job;
+pub use job::{Job, Outcome};
 pub use shard::Shard;
 
 use crate::convert::Rest;
@@ -16,6 +16,7 @@ use anyhow::Result;
 use clap::Parser;
 use clips::Clips;
 use physics::Physics;
+pub use physics::Vector;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use toile_assets::{Body, Fabric, Garment, Take};
@@ -33,6 +34,8 @@ use toile_simulate::Outfit;
     toile simulate --body hero.glb --garment cape.obj --motion mocap/ --fabric silk --stops 5 --out out/takes\n  \
     toile simulate --garment cape --motion run:2.5 --wind 0,0,-3 --rate 240 --out out/takes\n  \
     toile simulate --garment trousers --garment shirt --fabric denim --fabric cotton --motion walk --out out/takes\n  \
+    toile simulate --garment skirt --motion training --fabric silk,cotton,denim --wind 0,0,0 --wind 0,0,-3 \
+    --gust 0.5 --out out/takes\n  \
     toile simulate --garment dress --motion mocap/ --shard 2/8 --out shared/takes\n  \
     toile simulate --garment skirt --motion long.bvh --cut --jobs 2 --json --out out/takes"
 )]
@@ -57,8 +60,9 @@ pub struct Args {
     /// Only these seconds of every motion: FROM:TO, FROM: or :TO
     #[arg(long, value_parser = pacing::span)]
     trim: Option<(f64, f64)>,
-    /// A fabric file or a built-in fabric, once for all garments or once for each; the garment's own when not given
-    #[arg(long)]
+    /// A fabric file or a built-in fabric; the garment's own when not given. Of one garment several, with commas: every clip
+    /// in each, for `toile train --surroundings`; of several garments one for all or one for each
+    #[arg(long, value_delimiter = ',')]
     fabric: Vec<String>,
     /// Hold the garment by these sets of its vertices only: `--pin waist`, or `--pin none`; by all but collars and
     /// armholes, which it hangs by, unless told
@@ -101,28 +105,44 @@ pub fn run(args: &Args) -> Result<()> {
     let outfit = if pieces.len() > 1 { Some(Outfit::new(&body, pieces.clone())?) } else { None };
     let (garment, fabric) = pieces.swap_remove(0);
     let garment = outfit.as_ref().map_or(&garment, Outfit::joined);
+    let fabrics = match outfit {
+        None if args.fabric.len() > 1 => {
+            args.fabric.iter().map(|name| resolve::fabric(name)).collect::<Result<Vec<_>>>()?
+        }
+        _ => vec![fabric],
+    };
+    check_fabrics(&fabrics)?;
     if !(0.0..=10.0).contains(&args.nudge) {
         return Err(BadRequest(format!("--nudge {}: 0 to 10 mm", args.nudge)).into());
     }
-    let settings = args.physics.settings()?.with(|s| s.nudge_m = 1e-3 * args.nudge);
+    let mut variants = args.physics.settings()?;
+    variants.iter_mut().for_each(|(_, s)| s.nudge_m = 1e-3 * args.nudge);
+    let settings = variants[0].1.clone();
     let pacing = Pacing::new(args.fps, args.trim);
     let clips = Clips::gather(&args.motion, &pacing, &body, &settings, args.cut, args.shard)?;
     for (clip, why) in &clips.skipped {
         eprintln!("{clip}: left out: {why}");
     }
-    let job = Job {
-        body: &body,
-        garment,
-        fabric: &fabric,
-        outfit: outfit.as_ref(),
-        settings,
-        stops: usize::from(args.stops),
-        out: &args.out,
-        jobs: args.jobs.unwrap_or_else(cores),
-        shard: args.shard,
-        overwrite: args.overwrite,
-    };
-    let outcome = job.simulate(&clips.usable)?;
+    let mut outcome = Outcome::default();
+    for fabric in &fabrics {
+        for (wind, settings) in &variants {
+            let cloth = if fabrics.len() > 1 { format!("+{}", fabric.name) } else { String::new() };
+            let job = Job {
+                body: &body,
+                garment,
+                fabric,
+                outfit: outfit.as_ref(),
+                settings: settings.clone(),
+                stops: usize::from(args.stops),
+                out: &args.out,
+                jobs: args.jobs.unwrap_or_else(cores),
+                shard: args.shard,
+                overwrite: args.overwrite,
+                label: format!("{cloth}{wind}"),
+            };
+            outcome.add(job.simulate(&clips.usable)?);
+        }
+    }
     let failed: Vec<&(String, String)> = clips.skipped.iter().chain(&outcome.failed).collect();
     let untrue = outcome.takes.iter().filter(|(_, t)| t.verdict.is_some_and(|v| !v.is_true())).count();
     if args.json {
@@ -147,7 +167,7 @@ pub fn run(args: &Args) -> Result<()> {
 /// The garments that were named, innermost first, and what they are made of.
 fn pieces(args: &Args, body: &Body) -> Result<Vec<(Garment, Fabric)>> {
     let (garments, fabrics) = (args.garment.len(), args.fabric.len());
-    if fabrics > 1 && fabrics != garments {
+    if garments > 1 && fabrics > 1 && fabrics != garments {
         let what =
             format!("{fabrics} fabrics for {garments} garments; name one for all of them or one for each");
         return Err(BadRequest(what).into());
@@ -182,6 +202,18 @@ fn own_pins(garment: &Garment, pins: &[String], of_many: bool) -> Vec<String> {
     }
     let own: Vec<String> = pins.iter().filter(|n| has_set(garment, n)).cloned().collect();
     if own.is_empty() { vec!["none".into()] } else { own }
+}
+
+/// Two fabrics of one name would overwrite each other's takes.
+fn check_fabrics(fabrics: &[Fabric]) -> Result<()> {
+    let mut names: Vec<&str> = fabrics.iter().map(|f| f.name.as_str()).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|w| w[0] == w[1]) {
+        Some(pair) => {
+            Err(BadRequest(format!("two fabrics are named `{}`; rename one of them", pair[0])).into())
+        }
+        None => Ok(()),
+    }
 }
 
 fn cores() -> usize {

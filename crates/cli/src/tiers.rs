@@ -3,6 +3,7 @@
 use crate::pacing::Pacing;
 use crate::progress;
 use crate::resolve::{self, BadRequest};
+use crate::surroundings::Blown;
 use anyhow::{Context, Result};
 use glam::{Affine3A, Vec3};
 use std::ops::ControlFlow;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use toile_assets::{
     Attachment, AttachmentSettings, Body, Fabric, Garment, Lineage, Model, Motion, RootFrame, RootTrack,
-    Take, attach,
+    Surroundings, Take, attach,
 };
 use toile_run::{Layered, LayeredSettings, Layers, Limits, Skinned, Stable, Tier, TierReport};
 use toile_simulate::{RecordSettings, Recorder, check_clip};
@@ -279,9 +280,10 @@ pub fn play_stable(
     model: &Arc<Model>,
     body: &Body,
     shot: &PosedMotion,
+    (told, gust): (Surroundings, f64),
     out: &mut dyn FnMut(&[Vec3]) -> Result<()>,
 ) -> Result<Played> {
-    let mut tier = Stable::new(model.clone());
+    let mut tier = Blown { garment: Stable::new(model.clone()), told, gust, secs: 0.0 };
     if shot.fps == model.fps {
         return play(&mut tier, shot, out);
     }
@@ -302,8 +304,14 @@ pub fn play_stable(
 }
 
 /// Simulates the garment from drape to last frame.
-pub fn simulate(body: &Body, garment: &Garment, fabric: &Fabric, shot: &PosedMotion) -> Result<Take> {
-    let settings = RecordSettings::default().with(|s| s.fps = shot.fps);
+pub fn simulate(
+    body: &Body,
+    garment: &Garment,
+    fabric: &Fabric,
+    shot: &PosedMotion,
+    settings: RecordSettings,
+) -> Result<Take> {
+    let settings = settings.with(|s| s.fps = shot.fps);
     check_clip(body, &shot.motion, &settings)?;
     let bar = progress::bar(shot.len() as u64, "draping");
     let mut recorder = Recorder::new(body, garment).settings(settings).on_frame(|_| {

@@ -16,6 +16,7 @@ use toile_learn::{LeftOut, Settings, TakeFiles, Training};
     toile train out/takes --out dress.toile\n  \
     toile train out/takes --body hero.glb --model b --cloth-dims 32 --out cape.toile\n  \
     toile train out/takes --kind adaptive --out sweater.toile\n  \
+    toile train out/takes --surroundings --out skirt.toile\n  \
     toile train out/takes --advise dance.bvh")]
 pub struct Args {
     /// Folder of takes, or take files
@@ -66,6 +67,9 @@ pub struct Args {
     /// Learn from the takes as they are, without their mirror images
     #[arg(long)]
     no_mirror: bool,
+    /// Learn to hear fabric, wind and gravity, in which the takes may then differ (model d)
+    #[arg(long)]
+    surroundings: bool,
     /// Learn from takes that are not true, too
     #[arg(long)]
     untrue: bool,
@@ -137,6 +141,12 @@ pub fn run(args: &Args) -> Result<()> {
         _ => return advise::run(&args.takes, &args.advise, &args.body, args.json),
     };
     let kind = args.model_kind()?;
+    if args.surroundings && kind != ModelKind::D {
+        return Err(BadRequest(
+            "--surroundings wants a model d: only that hears fabric, wind and gravity".into(),
+        )
+        .into());
+    }
     args.overwrite.check(out, output::named([args.body.as_str()], &args.takes))?;
     let body = resolve::body(&args.body, None)?;
     let files = take_files(&args.takes)?;
@@ -158,6 +168,7 @@ pub fn run(args: &Args) -> Result<()> {
         s.hidden_frames = args.hidden_frames;
         s.shield_frames = args.shield_frames;
         s.mirror = !args.no_mirror;
+        s.surroundings = args.surroundings;
     });
     let bar = progress::bar(100, "learning");
     let watch = |done: f64| bar.set_position((100.0 * done) as u64);

@@ -75,5 +75,6 @@ pub fn plain() -> Fabric {
         friction: 0.3,
         drag: 0.0,
         sources: vec![],
+        hysteresis: None,
     }
 }

@@ -155,13 +155,18 @@ fn folds(radii: &[f64]) -> usize {
 }
 
 /// Published bands of the drape coefficient, %.
-pub const BANDS: [(&str, f64, f64); 3] =
-    [("silk", 20.0, 40.0), ("cotton", 60.0, 76.0), ("denim", 70.0, 90.0)];
+pub const BANDS: [(&str, f64, f64); 5] = [
+    ("silk", 20.0, 40.0),
+    ("cotton", 60.0, 76.0),
+    ("denim", 70.0, 90.0),
+    ("wool-flannel", 40.0, 70.0),
+    ("leather", 47.0, 70.0),
+];
 
-/// The three fabrics, each on meshes of `rings`.
+/// The first three of them, each on meshes of `rings`.
 pub fn cusick(rings: &[usize]) -> Result<Findings> {
     let mut found = Findings::default();
-    for (name, low, high) in BANDS {
+    for &(name, low, high) in &BANDS[..3] {
         let fabric = toile_assets::builtin::fabric(name)?;
         let mut plot = Plot::new(format!("Cusick shadow of {name}"), "m", "m");
         for &r in rings {

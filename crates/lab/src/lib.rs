@@ -19,6 +19,8 @@ pub mod dress;
 mod elastica;
 mod exact;
 mod exact_numbers;
+pub mod fabrics;
+pub mod feel;
 mod friction;
 pub mod impact;
 mod membrane;
@@ -130,6 +132,8 @@ pub const CASES: &[Case] = &[
     long("hanging chain", || Ok(motion::hanging_chain()?.into())),
     long("continuous collision, many", || Ok(collision::continuous(2000)?.into())),
     long("Cusick drape", || cusick::cusick(&[15, 25])),
+    long("named fabrics, strips", fabrics::strips),
+    long("named fabrics, drape", fabrics::drapes),
     long("cloth on sphere, finer", || scene(0, scenes::Size::Full, &SEEDS)),
     long("rotating sphere", || scene(1, scenes::Size::Full, &SEEDS)),
     long("twist", || scene(2, scenes::Size::Full, &SEEDS)),

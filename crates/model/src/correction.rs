@@ -7,7 +7,7 @@
 //! gate `g` fades the correction out: there the garment is skinned.
 
 use crate::symmetric::symmetric_eigen;
-use crate::{CertificateError, Model};
+use crate::{CertificateError, Hearing, Model, SURROUNDING_TERMS};
 
 /// What the root does in a frame, as the model is told: velocity (3, m/s) and acceleration (3) in the heading's frame,
 /// turn (rad/s) and its change, turn², turn × sideways and forward velocity, velocity × speed (3), speed.
@@ -16,11 +16,13 @@ pub const ROOT_TERMS: usize = 15;
 pub const MAX_POLE: f32 = 0.98;
 /// The most that the gate opens or closes in a frame.
 pub const GATE_RATE: f32 = 0.1;
+/// Axes along which cloths may differ: each makes the readout twice as wide again.
+pub const MAX_FABRIC_AXES: usize = 3;
 /// No number of a model is larger: sums of all its products stay far within `f32`.
 pub const LARGEST: f32 = 1e6;
 
 /// The parts of a model D beside its basis and its body inputs. All matrices are row-major; `m` are the body inputs,
-/// `u = 2m + 15` the held inputs, `d` the dims.
+/// `u = 2m + 15` the held inputs, 12 more where the model hears its surroundings, `d` the dims.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Correction {
     /// What the change of each body input is multiplied with before it is held, `m`.
@@ -37,7 +39,8 @@ pub struct Correction {
     pub centres: Vec<f32>,
     /// Square of the distance at which nearness, `1 / (1 + distance² / width²)`, is one half.
     pub width_sq: f32,
-    /// `d × (u + filtered + centres)`.
+    /// `d × features`: held inputs, filters, nearness; of a model that hears fabrics, for each number of its basis that number
+    /// and all of those multiplied with it.
     pub readout: Vec<f32>,
     /// What `y` is added to, `d`.
     pub bias: Vec<f32>,
@@ -45,12 +48,14 @@ pub struct Correction {
     pub half_axes: Vec<f32>,
     /// Squared distances from the nearest centre up to which the gate is open, and from which on it is shut.
     pub gate_sq: [f32; 2],
+    /// How it hears wind, gravity and cloth; `None` where it was not trained for them.
+    pub hearing: Option<Hearing>,
 }
 
 impl Correction {
     /// Held inputs.
     pub fn held(&self) -> usize {
-        2 * self.rate_scale.len() + ROOT_TERMS
+        2 * self.rate_scale.len() + ROOT_TERMS + self.hearing.as_ref().map_or(0, |_| SURROUNDING_TERMS)
     }
 
     /// Combinations that are filtered.
@@ -68,9 +73,15 @@ impl Correction {
         self.centres.len() / self.rate_scale.len().max(1)
     }
 
+    /// What `y` is read from of one cloth.
+    pub fn plain_features(&self) -> usize {
+        self.held() + self.filtered() + self.centre_count()
+    }
+
     /// All that `y` is read from.
     pub fn features(&self) -> usize {
-        self.held() + self.filtered() + self.centre_count()
+        let plain = self.plain_features();
+        plain + self.hearing.as_ref().map_or(0, |h| h.basis() * (plain + 1))
     }
 
     /// The largest modulus of the filters.
@@ -93,7 +104,10 @@ impl Correction {
 
     /// Every part has its size, every number its range.
     pub(crate) fn check(&self, m: usize, d: usize) -> Result<(), String> {
-        let u = 2 * m + ROOT_TERMS;
+        if let Some(hearing) = &self.hearing {
+            hearing.check()?;
+        }
+        let u = 2 * m + ROOT_TERMS + self.hearing.as_ref().map_or(0, |_| SURROUNDING_TERMS);
         let of = |what: &str, got: usize, want: usize| {
             if got == want { Ok(()) } else { Err(format!("`{what}` has {got} numbers, not {want}")) }
         };

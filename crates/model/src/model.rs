@@ -120,6 +120,11 @@ pub struct Model {
 }
 
 impl Model {
+    /// How it hears wind, gravity and cloth, if it was trained to.
+    pub fn hears(&self) -> Option<&crate::Hearing> {
+        self.correction.as_ref()?.hearing.as_ref()
+    }
+
     /// Size of the numbers a game keeps in memory.
     pub fn bytes(&self) -> usize {
         let floats = self.cloth_mean.len() * 3

@@ -3,8 +3,8 @@
 use crate::tensors::TensorReader;
 use crate::write::{FORMAT, VERSION};
 use crate::{
-    ALONG, AROUND, Attachment, Certificate, Correction, Error, HipLine, InputSet, LimbTube, Model, ModelKind,
-    NEIGHBOURS, ROOT_TERMS, Result, Shield, Skin,
+    ALONG, AROUND, Attachment, Certificate, Correction, Error, FABRIC_VALUES, Hearing, HipLine, InputSet,
+    LimbTube, Model, ModelKind, NEIGHBOURS, ROOT_TERMS, Result, SURROUNDING_TERMS, Shield, Skin,
 };
 use glam::Vec3;
 use std::path::Path;
@@ -157,7 +157,8 @@ pub(crate) fn hips(file: &mut TensorReader, joints: usize) -> Option<HipLine> {
 
 /// The parts of a model D.
 fn correction(file: &mut TensorReader<'_>, d: usize, m: usize) -> Correction {
-    let u = 2 * m + ROOT_TERMS;
+    let hearing = file.has("surroundings_scale").then(|| hearing(file));
+    let u = 2 * m + ROOT_TERMS + hearing.as_ref().map_or(0, |_| SURROUNDING_TERMS);
     let [drives, _] = file.shape("drive");
     let [poles, _] = file.shape("poles");
     let [centres, _] = file.shape("centres");
@@ -174,6 +175,20 @@ fn correction(file: &mut TensorReader<'_>, d: usize, m: usize) -> Correction {
         bias: file.f32s("readout_bias", &[d]),
         half_axes: file.f32s("half_axes", &[d]),
         gate_sq: [file.parsed("gate_near_sq"), file.parsed("gate_far_sq")],
+        hearing,
+    }
+}
+
+/// How a model D hears its surroundings.
+fn hearing(file: &mut TensorReader<'_>) -> Hearing {
+    let [axes, _] = file.shape("fabric_axes");
+    let reach = file.f32s("surroundings_reach", &[3]);
+    Hearing {
+        mean: file.f32s("surroundings_mean", &[SURROUNDING_TERMS]),
+        scale: file.f32s("surroundings_scale", &[SURROUNDING_TERMS]),
+        fabric_mean: file.f32s("fabric_mean", &[FABRIC_VALUES]),
+        fabric_axes: file.f32s("fabric_axes", &[axes, FABRIC_VALUES]),
+        reach: reach.try_into().unwrap_or_default(),
     }
 }
 

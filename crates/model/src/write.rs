@@ -2,7 +2,8 @@
 
 use crate::tensors::TensorWriter;
 use crate::{
-    ALONG, AROUND, Attachment, Correction, Error, HipLine, Model, ModelKind, NEIGHBOURS, Result, Shield, Skin,
+    ALONG, AROUND, Attachment, Correction, Error, FABRIC_VALUES, HipLine, Model, ModelKind, NEIGHBOURS,
+    Result, Shield, Skin,
 };
 use std::io::Write;
 use std::path::Path;
@@ -10,7 +11,9 @@ use std::path::Path;
 /// What a model's file calls itself.
 pub(crate) const FORMAT: &str = "toile-model";
 /// The newest layout.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
+/// The layout of models that do not hear their surroundings: older programs read them, too.
+const PLAIN_VERSION: u32 = 3;
 
 impl Model {
     /// Writes the model, all or nothing. Array names are the field names of [`Model`]; `b` and `c` are stacked,
@@ -28,7 +31,8 @@ impl Model {
         let (d, m, n, j) = (self.cloth_dims, self.body_dims, self.vertices, self.joints);
         let mut file = TensorWriter::default();
         file.text("format", FORMAT);
-        file.text("version", VERSION);
+        let hears = self.correction.as_ref().is_some_and(|c| c.hearing.is_some());
+        file.text("version", if hears { VERSION } else { PLAIN_VERSION });
         file.text("name", &self.name);
         file.text("kind", kind_name(self.kind));
         file.text("order", self.order);
@@ -113,6 +117,13 @@ fn correction(file: &mut TensorWriter, c: &Correction, d: usize) {
     file.f32s("readout", &[d, c.features()], c.readout.iter().copied());
     file.f32s("readout_bias", &[d], c.bias.iter().copied());
     file.f32s("half_axes", &[d], c.half_axes.iter().copied());
+    if let Some(h) = &c.hearing {
+        file.f32s("surroundings_mean", &[h.mean.len()], h.mean.iter().copied());
+        file.f32s("surroundings_scale", &[h.scale.len()], h.scale.iter().copied());
+        file.f32s("surroundings_reach", &[3], h.reach);
+        file.f32s("fabric_mean", &[h.fabric_mean.len()], h.fabric_mean.iter().copied());
+        file.f32s("fabric_axes", &[h.axes(), FABRIC_VALUES], h.fabric_axes.iter().copied());
+    }
 }
 
 /// What keeps the garment outside of the body.

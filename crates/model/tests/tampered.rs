@@ -3,7 +3,7 @@
 #[path = "../../run/tests/synthetic/mod.rs"]
 mod synthetic;
 
-use synthetic::{SMALL, corrected, model};
+use synthetic::{SMALL, corrected, hearing, model};
 use toile_model::Model;
 
 fn folder(name: &str) -> std::path::PathBuf {
@@ -21,10 +21,37 @@ fn written(model: &Model, dir: &std::path::Path) -> Result<Model, String> {
 #[test]
 fn models_come_back_as_they_were_and_from_memory_too() {
     let dir = folder("round");
-    for model in [model(SMALL, 1), corrected(SMALL, 1)] {
+    for model in [model(SMALL, 1), corrected(SMALL, 1), hearing(SMALL, 1)] {
         assert_eq!(written(&model, &dir).unwrap(), model);
         let bytes = std::fs::read(dir.join("a.toile")).unwrap();
         assert_eq!(Model::from_bytes(&bytes).unwrap(), model);
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+/// Programs of before read what does not need more than they know.
+#[test]
+fn only_models_that_hear_are_of_the_new_version() {
+    let dir = folder("version");
+    for (model, version) in
+        [(corrected(SMALL, 1), "\"version\":\"3\""), (hearing(SMALL, 1), "\"version\":\"4\"")]
+    {
+        written(&model, &dir).unwrap();
+        let bytes = std::fs::read(dir.join("a.toile")).unwrap();
+        let head = String::from_utf8_lossy(&bytes[..bytes.len().min(200_000)]).into_owned();
+        assert!(head.contains(version), "{version}");
+    }
+    type Change = fn(&mut toile_model::Hearing);
+    let changes: [(&str, Change); 4] = [
+        ("an axis too many", |h| h.fabric_axes = vec![0.1; 20]),
+        ("a term too few", |h| h.scale.truncate(11)),
+        ("a large number", |h| h.mean[2] = 1e7),
+        ("another basis than the readout's", |h| h.fabric_axes = vec![0.1; 10]),
+    ];
+    for (what, change) in changes {
+        let mut model = hearing(SMALL, 1);
+        change(model.correction.as_mut().unwrap().hearing.as_mut().unwrap());
+        assert!(model.verify_certificate().is_err(), "{what}");
     }
     std::fs::remove_dir_all(&dir).unwrap();
 }
@@ -104,7 +131,7 @@ fn a_bound_that_inputs_pass_is_not_believed() {
 fn a_single_changed_bit_of_any_array_is_noticed() {
     let dir = folder("bits");
     let path = dir.join("a.toile");
-    for model in [model(SMALL, 1), corrected(SMALL, 1)] {
+    for model in [model(SMALL, 1), corrected(SMALL, 1), hearing(SMALL, 1)] {
         model.write(&path).unwrap();
         let bytes = std::fs::read(&path).unwrap();
         let header = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;

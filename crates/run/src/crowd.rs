@@ -8,7 +8,7 @@ use crate::shard::{BLOCK, Room, Shard, View};
 use crate::{Actor, Error, Isa, Result, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
-use toile_model::{Model, RootFrame};
+use toile_model::{Model, RootFrame, Surroundings};
 
 /// Instances a thread takes at a time: enough to fill the tiles of the kernels, few enough to share out evenly.
 const SHARD: usize = 64;
@@ -301,6 +301,17 @@ impl Crowd {
     pub fn body(&self, instance: Instance) -> Result<&[f32]> {
         let (shard, slot) = self.find(instance)?;
         Ok(self.shards[shard].body_coefficients(slot))
+    }
+
+    /// Wind, gravity and cloth of an instance from the next step on, in the world; a reset keeps them. A model that was not
+    /// trained for them does not hear: see [`Model::hears`].
+    pub fn set_surroundings(&mut self, instance: Instance, surroundings: &Surroundings) -> Result<()> {
+        let (shard, slot) = self.find(instance)?;
+        if !surroundings.is_finite() {
+            return Err(Error::Range { what: "wind, gravity or fabric", value: f64::NAN });
+        }
+        self.shards[shard].slots[slot].surroundings = *surroundings;
+        Ok(())
     }
 
     /// Forgets an instance's history: the next step starts afresh from its pose.

@@ -48,4 +48,5 @@ pub use toile_model::embedding::{Embedding, Link};
 pub use toile_model::layers::{Layer, Layers};
 pub use toile_model::{
     Attachment, CertificateError, Correction, GATE_RATE, Model, ROOT_TERMS, RootFrame, RootTracker,
+    Surroundings,
 };

@@ -4,8 +4,8 @@ mod synthetic;
 
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
-use synthetic::{SMALL, Size, actor, bones, corrected, digest};
-use toile_model::{Model, RootFrame, RootTracker};
+use synthetic::{SMALL, Size, actor, bones, corrected, digest, hearing};
+use toile_model::{Model, RootFrame, RootTracker, Surroundings};
 use toile_run::{Actor, Basis, Crowd, CrowdSettings, Error, Isa, Stable, Tier};
 
 const DT: f64 = 1.0 / 30.0;
@@ -52,6 +52,65 @@ fn threads_instructions_and_neighbours_change_no_bit() {
             assert!(run(&model, 2, alike(1, isa)) == reference[..2], "{isa:?}, two of them");
         }
     }
+}
+
+/// Bits of one instance after some steps in its surroundings, beside `others` that have none, and its gate.
+fn blown(model: &Arc<Model>, told: &Surroundings, others: usize, settings: CrowdSettings) -> (u64, f32) {
+    let mut crowd = Crowd::new(settings);
+    let id = crowd.add_model(model.clone(), others + 1).unwrap();
+    let instances: Vec<_> = (0..=others).map(|_| crowd.add(id).unwrap()).collect();
+    let own = instances[others];
+    crowd.set_surroundings(own, told).unwrap();
+    for f in 0..12 {
+        for i in &instances {
+            let secs = f as f64 * DT;
+            crowd.set_pose(*i, &actor(3, secs), &bones(SMALL, 3, secs as f32)).unwrap();
+        }
+        crowd.step(DT).unwrap();
+    }
+    crowd.draw();
+    (digest(crowd.vertices(own).unwrap()), crowd.gate(own).unwrap())
+}
+
+#[test]
+fn surroundings_are_heard_each_by_its_own_instance() {
+    let model = Arc::new(hearing(SMALL, 1));
+    let calm = Surroundings::default();
+    let windy = Surroundings { wind: Vec3::new(0.0, 0.0, 3.0), ..calm };
+    let heavy = Surroundings { fabric: Some([-3.5, -1.0, 7.4, 4.3, -4.0]), ..calm };
+    let tilted = Surroundings { gravity: Vec3::new(3.0, -9.0, 0.0), ..calm };
+    let all = [calm, windy, heavy, tilted];
+    let alone = all.map(|s| blown(&model, &s, 0, CrowdSettings::default()));
+    for (i, a) in alone.iter().enumerate() {
+        assert!(a.1 > 0.0, "{i} is within training");
+        assert!(alone[..i].iter().all(|b| a.0 != b.0), "{i} is heard");
+    }
+    for &isa in Isa::available() {
+        let settings = CrowdSettings::default().with(|s| (s.isa, s.threads) = (isa, 2));
+        let beside = all.map(|s| blown(&model, &s, 70, settings));
+        assert_eq!(beside, alone, "{isa:?}: neighbours and threads change no bit");
+    }
+    // A model that was not trained for it does not hear.
+    let deaf = Arc::new(corrected(SMALL, 1));
+    let settings = CrowdSettings::default();
+    assert_eq!(blown(&deaf, &windy, 0, settings), blown(&deaf, &calm, 0, settings));
+}
+
+#[test]
+fn surroundings_beyond_training_fade_to_skin_and_what_is_no_number_is_refused() {
+    let model = Arc::new(hearing(SMALL, 1));
+    let calm = Surroundings::default();
+    let gale = Surroundings { wind: Vec3::new(30.0, 0.0, 0.0), ..calm };
+    let lead = Surroundings { fabric: Some([5.0, 5.0, 12.0, 9.0, 0.0]), ..calm };
+    for told in [gale, lead] {
+        assert_eq!(blown(&model, &told, 0, CrowdSettings::default()).1, 0.0, "{told:?}");
+        assert_eq!(model.hears().unwrap().beyond(&told).len(), 1);
+    }
+    let mut crowd = Crowd::new(CrowdSettings::default());
+    let id = crowd.add_model(model, 1).unwrap();
+    let own = crowd.add(id).unwrap();
+    let none = Surroundings { wind: Vec3::NAN, ..calm };
+    assert!(matches!(crowd.set_surroundings(own, &none), Err(Error::Range { .. })));
 }
 
 #[test]

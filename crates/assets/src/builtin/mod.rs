@@ -61,5 +61,45 @@ pub fn fabric(name: &str) -> Result<Fabric> {
 /// The error for a name that is not in the list.
 pub(crate) fn unknown(kind: &'static str, name: &str) -> Error {
     let known: Vec<&str> = list().into_iter().filter(|e| e.kind == kind).map(|e| e.name).collect();
-    Error::Unknown { kind, name: name.to_string(), known: known.join(", ") }
+    let nearest = nearest(name, &known).map_or(String::new(), |n| format!(", did you mean `{n}`?"));
+    Error::Unknown { kind, name: name.to_string(), nearest, known: known.join(", ") }
+}
+
+/// The name that takes the fewest changes to type, unless that is another word.
+fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    let holds = known.iter().find(|k| name.len() > 2 && (k.contains(&name) || name.contains(**k)));
+    let best = || known.iter().map(|k| (changes(&name, k), *k)).min().filter(|(n, k)| *n <= 1 + k.len() / 4);
+    holds.copied().or_else(|| best().map(|(_, k)| k))
+}
+
+/// Letters to put in, leave out or replace (Levenshtein).
+fn changes(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut before = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = before + usize::from(x != *y);
+            before = row[j + 1];
+            row[j + 1] = replaced.min(before + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistyped_name_is_answered_with_the_nearest() {
+        let said = |name: &str| fabric(name).unwrap_err().to_string();
+        assert!(said("coton").contains("did you mean `cotton`?"), "{}", said("coton"));
+        assert!(said("flannel").contains("did you mean `wool-flannel`?"));
+        assert!(said("Denim").contains("did you mean `denim`?"));
+        assert!(!said("qqqqqq").contains("did you mean") && said("qqqqqq").contains("cotton, jersey"));
+        assert_eq!((changes("kitten", "sitting"), changes("", "ab"), changes("ab", "ab")), (3, 2, 0));
+    }
 }

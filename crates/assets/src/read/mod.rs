@@ -3,6 +3,7 @@
 pub mod bvh;
 pub mod garment;
 pub mod gltf;
+pub mod kes;
 pub mod obj;
 mod paint;
 pub mod take;

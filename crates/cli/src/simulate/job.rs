@@ -32,9 +32,12 @@ pub struct Job<'a> {
     /// Which share of a larger batch this is, where others do the rest.
     pub shard: Option<Shard>,
     pub overwrite: Overwrite,
+    /// What the names of takes end in, where clips are simulated more than once: `+silk`.
+    pub label: String,
 }
 
 /// What came of a batch.
+#[derive(Default)]
 pub struct Outcome {
     /// Take files in the order of the motions, stops after their clip.
     pub takes: Vec<(PathBuf, Take)>,
@@ -43,6 +46,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Takes in what came of another batch.
+    pub fn add(&mut self, other: Self) {
+        self.takes.extend(other.takes);
+        self.failed.extend(other.failed);
+    }
+
     /// The takes that are true, saying which are not; all of them where none is, since there must be something to show.
     pub fn true_takes(self) -> Vec<Take> {
         let is_true = |t: &Take| t.verdict.is_none_or(|v| v.is_true());
@@ -179,8 +188,8 @@ impl Job<'_> {
     fn path(&self, folder: &Path, motion: &Motion, stop: Option<usize>) -> PathBuf {
         let plain = plain(&motion.name);
         match stop {
-            None => folder.join(format!("{plain}.take")),
-            Some(k) => folder.join(format!("{plain}.stop{k}.take")),
+            None => folder.join(format!("{plain}{}.take", self.label)),
+            Some(k) => folder.join(format!("{plain}{}.stop{k}.take", self.label)),
         }
     }
 

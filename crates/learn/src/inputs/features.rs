@@ -1,5 +1,7 @@
 //! What a model D reads its shape from, over a whole motion: the run-time's arithmetic in double precision.
 
+use super::surroundings;
+use crate::models::correction::motions::TakeMotion;
 use faer::Mat;
 use glam::DVec3;
 use toile_assets::{Correction, RootFrame};
@@ -48,19 +50,26 @@ pub(crate) fn root_terms(roots: &[RootFrame], fps: f64) -> Vec<[f64; ROOT_TERMS]
     out
 }
 
-/// Held inputs, a column a frame: body inputs `x` (scaled, not held), their changes, the root's terms.
-pub(crate) fn held(c: &Correction, x: &Mat<f64>, roots: &[RootFrame], fps: f64) -> Mat<f64> {
+/// Held inputs, a column a frame: body inputs `x` (scaled, not held), their changes, the root's terms, those of the
+/// surroundings where the model hears them.
+pub(crate) fn held(c: &Correction, x: &Mat<f64>, motion: &TakeMotion, fps: f64) -> Mat<f64> {
     let m = x.nrows();
-    let terms = root_terms(roots, fps);
-    Mat::from_fn(2 * m + ROOT_TERMS, x.ncols(), |r, f| {
+    let terms = root_terms(&motion.roots, fps);
+    let around = c.hearing.as_ref().map(|h| (h, surroundings::terms(&motion.heard, &motion.roots, fps)));
+    Mat::from_fn(c.held(), x.ncols(), |r, f| {
         if r < m {
             hold(x[(r, f)])
         } else if r < 2 * m {
             let k = r - m;
             hold((x[(k, f)] - x[(k, f.max(1) - 1)]) * f64::from(c.rate_scale[k]))
-        } else {
+        } else if r < 2 * m + ROOT_TERMS {
             let k = r - 2 * m;
             hold((terms[f][k] - f64::from(c.root_mean[k])) * f64::from(c.root_scale[k]))
+        } else {
+            let k = r - 2 * m - ROOT_TERMS;
+            around
+                .as_ref()
+                .map_or(0.0, |(h, terms)| hold((terms[f][k] - f64::from(h.mean[k])) * f64::from(h.scale[k])))
         }
     })
 }
@@ -103,8 +112,30 @@ pub(crate) fn distances_sq(centres: &Mat<f64>, held: &Mat<f64>) -> Mat<f64> {
     out
 }
 
-/// All features of a motion, a column a frame.
-pub(crate) fn features(c: &Correction, held: &Mat<f64>) -> Mat<f64> {
+/// All features of a motion, a column a frame: those of one cloth, then for each number of the cloth that number and all of
+/// them multiplied with it.
+pub(crate) fn features(c: &Correction, held: &Mat<f64>, motion: &TakeMotion) -> Mat<f64> {
+    let plain = plain_features(c, held);
+    let cloth = cloth(c, motion);
+    let width = plain.nrows() + 1;
+    Mat::from_fn(plain.nrows() + cloth.len() * width, plain.ncols(), |r, f| {
+        if r < plain.nrows() {
+            return plain[(r, f)];
+        }
+        let (k, r) = ((r - plain.nrows()) / width, (r - plain.nrows()) % width);
+        cloth[k] * if r == 0 { 1.0 } else { plain[(r - 1, f)] }
+    })
+}
+
+/// The numbers of a motion's cloth; none where the model does not hear them.
+fn cloth(c: &Correction, motion: &TakeMotion) -> Vec<f64> {
+    let Some(hearing) = &c.hearing else { return Vec::new() };
+    let mut basis = vec![0.0; hearing.basis()];
+    hearing.fabric(motion.heard.first().and_then(|s| s.fabric).as_ref(), &mut basis);
+    basis.into_iter().map(f64::from).collect()
+}
+
+fn plain_features(c: &Correction, held: &Mat<f64>) -> Mat<f64> {
     let (u, m) = (held.nrows(), c.rate_scale.len());
     let drive = Mat::from_fn(c.drives(), u, |r, k| f64::from(c.drive[r * u + k]));
     let centres = Mat::from_fn(c.centre_count(), m, |r, k| f64::from(c.centres[r * m + k]));

@@ -3,3 +3,4 @@
 pub(crate) mod features;
 pub(crate) mod joints;
 pub(crate) mod standard;
+pub(crate) mod surroundings;

@@ -97,6 +97,7 @@ impl Inputs {
             root_mean: (0..ROOT_TERMS).map(|k| (sum[k] / n) as f32).collect(),
             root_scale: (0..ROOT_TERMS).map(|k| (1.0 / (HELD_AT * root(k))) as f32).collect(),
             width_sq: 1.0,
+            hearing: motions.hearing.clone(),
             ..Correction::default()
         }
     }

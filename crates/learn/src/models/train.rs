@@ -115,7 +115,7 @@ impl<'a> Prepared<'a> {
         source: &'a S,
         settings: &Settings,
     ) -> Result<Self, Error> {
-        let (heads, first) = heads(body, source)?;
+        let (heads, first) = heads(body, source, false)?;
         let mut remarks = Vec::new();
         let mirror = Mirror::asked_for(settings.mirror, body, &first, &mut remarks);
         let mirrored = mirror.is_some();

@@ -109,6 +109,7 @@ impl Cost {
 /// One step of a free run, and how many inputs were clamped in it. A pose that is refused leaves the garment where it
 /// was, and it is scored there.
 pub(crate) fn step(learned: &mut Stable, take: &Take, f: usize, root: &RootFrame) -> u32 {
+    learned.set_surroundings(&take.surroundings(f));
     learned.step_with_root(take.frame_bones(f), root, 1.0 / take.fps).map_or(0, |report| report.clamped)
 }
 

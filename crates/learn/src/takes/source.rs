@@ -88,8 +88,13 @@ pub(crate) struct Head {
     pub mirrored: bool,
 }
 
-/// Reads every take once: what it is, and all mismatches at once.
-pub(crate) fn heads<S: TakeSource + ?Sized>(body: &Body, source: &S) -> Result<(Vec<Head>, Take), Error> {
+/// Reads every take once: what it is, and all mismatches at once. Where surroundings are heard, takes may differ in fabric,
+/// wind and gravity, and must say what theirs were.
+pub(crate) fn heads<S: TakeSource + ?Sized>(
+    body: &Body,
+    source: &S,
+    hears: bool,
+) -> Result<(Vec<Head>, Take), Error> {
     if source.count() == 0 {
         return Err(Error::Empty("no takes were given".into()));
     }
@@ -120,10 +125,15 @@ pub(crate) fn heads<S: TakeSource + ?Sized>(body: &Body, source: &S) -> Result<(
             faults.push(format!("`{name}`: {wrong}"));
         }
         if let (Some(ours), Some(theirs)) = (&t.provenance, &first.provenance) {
+            let alike = |p: &Provenance| p.conditions.without_surroundings();
+            let other_solver = match hears {
+                true => alike(ours) != alike(theirs),
+                false => ours.solver != theirs.solver,
+            };
             let pairs = [
                 ("another garment", ours.garment != theirs.garment),
-                ("another fabric", ours.fabric != theirs.fabric),
-                ("other settings of the solver", ours.solver != theirs.solver),
+                ("another fabric", !hears && ours.fabric != theirs.fabric),
+                ("other settings of the solver", other_solver),
             ];
             for (what, _) in pairs.iter().filter(|(_, differs)| *differs) {
                 faults.push(format!("`{name}` was made with {what} than `{}`", first.clip));
@@ -135,7 +145,10 @@ pub(crate) fn heads<S: TakeSource + ?Sized>(body: &Body, source: &S) -> Result<(
                 t.fps, first.clip, first.fps
             ));
         }
-        for key in ["body", "garment", "fabric", "version"] {
+        if hears && t.provenance.is_none_or(|p| p.conditions.cloth.is_none()) {
+            faults.push(format!("`{name}` does not say what cloth it is of; simulate it anew"));
+        }
+        for key in ["body", "garment", "fabric", "version"].into_iter().filter(|k| !hears || *k != "fabric") {
             let note = |take: &Take| take.notes.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
             if let (Some(ours), Some(theirs)) = (note(&t), note(&first))
                 && ours != theirs

@@ -2,10 +2,11 @@
 //! ellipsoid, and the gate.
 
 use super::Shard;
+use crate::angle::sin_cos;
 use crate::kernel::{self, Buffer, Rows, RowsMut};
 use crate::packed::Correcting;
 use glam::Vec3;
-use toile_model::{Correction, GATE_RATE, ROOT_TERMS};
+use toile_model::{Correction, GATE_RATE, Hearing, ROOT_TERMS, SURROUNDING_TERMS, Surroundings};
 
 /// What the root did in the latest tick.
 #[derive(Clone, Copy)]
@@ -30,6 +31,9 @@ pub(super) struct State {
     near: Buffer,
     /// How far the gate is open.
     gates: Vec<f32>,
+    /// What the instances' surroundings allow it to be, and in which cloth they are.
+    trusts: Vec<f32>,
+    basis: Vec<f32>,
 }
 
 impl State {
@@ -40,6 +44,8 @@ impl State {
             drives: Buffer::new(count * correcting.drive.padded()),
             near: Buffer::new(count * correcting.near.padded()),
             gates: vec![0.0; count],
+            trusts: vec![1.0; count],
+            basis: vec![0.0; count * correction.hearing.as_ref().map_or(0, Hearing::basis)],
         }
     }
 
@@ -78,6 +84,7 @@ impl Shard {
             return;
         };
         let (m, u, width) = (c.rate_scale.len(), c.held(), c.features());
+        let plain_width = c.plain_features();
         let (padded, fps) = (packed.body.padded(), packed.model.fps as f32);
         for &i in &self.which {
             let i = i as usize;
@@ -94,6 +101,15 @@ impl Shard {
             for k in 0..ROOT_TERMS {
                 held[2 * m + k] = kernel::hold_one((terms[k] - c.root_mean[k]) * c.root_scale[k]);
             }
+            if let Some(hearing) = &c.hearing {
+                // Before its first tick an instance has no heading but that of its pose.
+                let heading = slot.poses[slot.current].root.heading;
+                let turned = if slot.root.is_some() { slot.turned } else { sin_cos(heading) };
+                let heard = Heard { surroundings: &slot.surroundings, turned, motion: &slot.motion[0] };
+                let basis = hearing.basis();
+                let basis = &mut state.basis[i * basis..][..basis];
+                state.trusts[i] = heard.hold(hearing, &mut held[2 * m + ROOT_TERMS..], basis);
+            }
         }
         self.pairs.clear();
         self.pairs.extend(self.which.iter().map(|i| (*i, *i)));
@@ -108,17 +124,20 @@ impl Shard {
             let i = i as usize;
             let starting = self.slots[i].frames == 0;
             let drive = &state.drives[i * correcting.drive.padded()..][..drives];
-            let (held, rest) = state.features[i * width..][..width].split_at_mut(u);
+            let (plain, by_fabric) = state.features[i * width..][..width].split_at_mut(plain_width);
+            let (held, rest) = plain.split_at_mut(u);
             let (filtered, nearness) = rest.split_at_mut(rest.len() - centres);
             filter(&c.poles, drive, filtered, starting);
             // ‖x − c‖² = ‖x‖² − 2 c·x + ‖c‖²: the latter two are what the product gave.
             let length_sq = kernel::squares(&held[..m], &correcting.ones);
             let products = &state.near[i * correcting.near.padded()..][..centres];
             let nearest = kernel::nearness(self.isa, products, length_sq, c.width_sq, nearness);
-            let aim = c.gate(nearest);
+            let aim = c.gate(nearest) * state.trusts[i];
             let gate = &mut state.gates[i];
             *gate = if starting { aim } else { *gate + (aim - *gate).clamp(-GATE_RATE, GATE_RATE) };
             self.clamped += u32::from(*gate < 1.0);
+            let count = by_fabric.len() / (plain_width + 1);
+            spread(plain, &state.basis[i * count..][..count], by_fabric);
         }
 
         let features = Rows::new(&state.features, width);
@@ -130,6 +149,36 @@ impl Shard {
             let y = &mut self.next[i * d..][..packed.latent.rows()];
             hold_within(y, &correcting.per_axis, state.gates[i]);
         }
+    }
+}
+
+/// What a model hears of one instance in a tick.
+struct Heard<'a> {
+    /// In the world.
+    surroundings: &'a Surroundings,
+    /// Sine and cosine of the heading.
+    turned: (f64, f64),
+    motion: &'a RootMotion,
+}
+
+impl Heard<'_> {
+    /// Writes the held terms and the cloth's numbers; gives how far what was learned is to be trusted.
+    fn hold(&self, hearing: &Hearing, held: &mut [f32], basis: &mut [f32]) -> f32 {
+        let here = self.surroundings.canonical((self.turned.0 as f32, self.turned.1 as f32));
+        let terms = here.terms(self.motion.velocity.unwrap_or(Vec3::ZERO));
+        for k in 0..SURROUNDING_TERMS {
+            held[k] = kernel::hold_one((terms[k] - hearing.mean[k]) * hearing.scale[k]);
+        }
+        let off = hearing.fabric(here.fabric.as_ref(), basis);
+        hearing.trust(&here, off)
+    }
+}
+
+/// For each of `basis` itself and all features multiplied with it.
+fn spread(features: &[f32], basis: &[f32], out: &mut [f32]) {
+    for (b, out) in basis.iter().zip(out.chunks_exact_mut(features.len() + 1)) {
+        out[0] = *b;
+        out[1..].iter_mut().zip(features).for_each(|(o, f)| *o = b * f);
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{Actor, Error, Result};
 use correct::{RootMotion, State};
 use glam::{Affine3A, Vec3};
 use std::sync::Arc;
-use toile_model::{RootFrame, RootTracker};
+use toile_model::{RootFrame, RootTracker, Surroundings};
 
 pub(crate) use draw::{BLOCK, View, placement, world_bones};
 
@@ -69,6 +69,10 @@ impl Fade {
     }
 }
 
+/// No wind, the usual gravity, the middle of training's cloths.
+const CALM: Surroundings =
+    Surroundings { wind: Vec3::ZERO, gravity: Vec3::new(0.0, -toile_model::GRAVITY, 0.0), fabric: None };
+
 /// What is particular to one instance.
 #[derive(Clone, Copy)]
 pub(crate) struct Slot {
@@ -103,6 +107,8 @@ pub(crate) struct Slot {
     moves: [RootMove; MAX_ORDER],
     /// What a model D is told of the root: in the latest tick and the one before.
     motion: [RootMotion; 2],
+    /// Wind, gravity and cloth, in the world.
+    pub surroundings: Surroundings,
 }
 
 impl Slot {
@@ -125,6 +131,7 @@ impl Slot {
         turned: (0.0, 1.0),
         moves: [RootMove::NONE; MAX_ORDER],
         motion: [RootMotion::NONE; 2],
+        surroundings: CALM,
     };
 }
 

@@ -10,7 +10,7 @@ use crate::shard::{Room, Shard, placement};
 use crate::{Actor, Basis, Isa, Result, Tier, TierReport, clock, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
-use toile_model::{Model, RootFrame};
+use toile_model::{Model, RootFrame, Surroundings};
 
 /// What a model D hangs on: bones in the world, and the skin that it is kept outside of.
 #[derive(Default)]
@@ -71,6 +71,13 @@ impl Stable {
         }
         let at = placement(self.shard.root(0).as_ref(), DVec3::ZERO);
         place_one(self.shard.isa, &self.shard.packed.vertices, y, &at, cast::floats_mut(out));
+    }
+
+    /// Wind, gravity and cloth from the next step on, in the world; numbers that are not finite leave them as they were.
+    pub fn set_surroundings(&mut self, surroundings: &Surroundings) {
+        if surroundings.is_finite() {
+            self.shard.slots[0].surroundings = *surroundings;
+        }
     }
 
     /// The corrected garment, carried by bones.

@@ -4,8 +4,8 @@
 use glam::{Affine3A, DVec3, Quat, Vec3};
 use toile_geometry::Random;
 use toile_model::{
-    ALONG, AROUND, Attachment, Certificate, Correction, HipLine, InputSet, LimbTube, Model, ModelKind,
-    ROOT_TERMS, Shield, Skin,
+    ALONG, AROUND, Attachment, Certificate, Correction, Hearing, HipLine, InputSet, LimbTube, Model,
+    ModelKind, ROOT_TERMS, SURROUNDING_TERMS, Shield, Skin,
 };
 
 /// Size of a made-up model.
@@ -166,6 +166,27 @@ pub fn corrected(size: Size, seed: u64) -> Model {
     correcting(size, seed, if size.vertices > 500 { [512, 32] } else { [40, 7] })
 }
 
+/// As [`corrected`], one that hears wind, gravity and cloth.
+pub fn hearing(size: Size, seed: u64) -> Model {
+    let mut model = corrected(size, seed);
+    let mut random = Random::new(seed + 1);
+    let mut many =
+        |n: usize, scale: f32| (0..n).map(|_| scale * random.signed() as f32).collect::<Vec<f32>>();
+    if let Some(c) = &mut model.correction {
+        let drives = c.drives();
+        c.hearing = Some(Hearing {
+            mean: many(SURROUNDING_TERMS, 0.1),
+            scale: vec![0.3; SURROUNDING_TERMS],
+            fabric_mean: vec![-4.0, -1.5, 7.0, 4.0, -4.2],
+            fabric_axes: vec![0.6, 0.8, 0.4, 0.3, 0.2],
+            reach: [4.0, 0.5, 0.1],
+        });
+        c.drive = many(drives * c.held(), 0.3);
+        c.readout = many(size.cloth_dims * c.features(), 0.1);
+    }
+    model
+}
+
 fn correcting(size: Size, seed: u64, [centres, drives]: [usize; 2]) -> Model {
     let mut model = model(Size { order: 0, ..size }, seed);
     let (n, d, m, joints) = (size.vertices, size.cloth_dims, size.body_dims, size.joints);
@@ -198,6 +219,7 @@ fn correcting(size: Size, seed: u64, [centres, drives]: [usize; 2]) -> Model {
         bias: many(d, 0.02),
         half_axes: (0..d).map(|k| 0.3 * 0.9f32.powi(k as i32)).collect(),
         gate_sq: [3.0, 6.0],
+        hearing: None,
     };
     let shield = Shield {
         points: (0..points).map(|i| 0.9 * model.cloth_mean[i * n / points]).collect(),

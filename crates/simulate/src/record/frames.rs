@@ -2,12 +2,15 @@
 
 use super::RecordSettings;
 use crate::drape::name_frame;
+use crate::settings::Settings;
 use crate::verdict::Judge;
 use crate::world::World;
 use crate::{Result, StepReport};
 use glam::Vec3;
 use std::time::Instant;
-use toile_assets::{Body, Conditions, FrameReport, Garment, Ink, Motion, Pose, Provenance, RootFrame, Take};
+use toile_assets::{
+    Body, Conditions, FrameReport, Garment, Ink, Motion, Pose, Provenance, RootFrame, Take, gusts,
+};
 
 /// A take in the making.
 pub(super) struct Frames<'a> {
@@ -40,7 +43,9 @@ impl<'a> Frames<'a> {
         let begun = clock();
         let mut report = StepReport::default();
         if f > 0 {
-            report = step(world, self.body, &pose_at, self.settings).map_err(|e| name_frame(e, f))?;
+            let from = self.take.stop_frame.unwrap_or(0) + f - 1;
+            report = step(world, self.body, &pose_at, self.settings, from as f64 / self.settings.fps)
+                .map_err(|e| name_frame(e, f))?;
         }
         let take = &mut self.take;
         take.positions.extend(places(world));
@@ -71,21 +76,31 @@ fn clock() -> Instant {
     Instant::now()
 }
 
-/// One recorded frame: poses are interpolated within it, not only bones.
+/// One recorded frame that begins `from_secs` into the clip: poses are interpolated within it, not only bones.
 fn step(
     world: &mut World,
     body: &Body,
     pose_at: impl Fn(f64) -> Pose,
     settings: &RecordSettings,
+    from_secs: f64,
 ) -> Result<StepReport> {
     let dt = 1.0 / settings.fps;
     let pieces = (dt / settings.solver.pose_secs() - 1e-6).ceil().max(1.0) as usize;
     let mut report = StepReport::default();
     for k in 1..=pieces {
         let share = k as f64 / pieces as f64;
+        if settings.gust != 0.0 {
+            world.settings.wind =
+                settings.solver.wind * (1.0 + settings.gust * gusts(from_secs + share * dt));
+        }
         report.add(&world.step(&body.bones(&pose_at(share)), dt / pieces as f64)?);
     }
     Ok(report)
+}
+
+/// Gusts are part of a take's settings where there are any; older takes had none.
+fn gusty(gust: f64) -> String {
+    if gust == 0.0 { String::new() } else { format!(" gust {gust:?}") }
 }
 
 /// Where the cloth is, as takes store it.
@@ -100,13 +115,13 @@ fn provenance(
     motion: &Motion,
     settings: &RecordSettings,
 ) -> Provenance {
-    let RecordSettings { solver, drape, fps, teleport_m: _, stop_secs: _, nudge_m } = settings;
+    let RecordSettings { solver, drape, fps, teleport_m: _, stop_secs: _, nudge_m, gust } = settings;
     Provenance {
         body: body.fingerprint(),
         garment: garment.fingerprint(),
         fabric: world.scene.fabric.fingerprint(),
         // Numbers print so that no two look alike.
-        solver: Ink::default().text(&format!("{solver:?} {drape:?} {fps:?}")).print(),
+        solver: Ink::default().text(&format!("{solver:?} {drape:?} {fps:?}{}", gusty(*gust))).print(),
         clip: motion.fingerprint(),
         conditions: Conditions {
             wind: solver.wind.to_array(),
@@ -115,6 +130,9 @@ fn provenance(
             rate: 1.0 / solver.max_step_secs,
             softness: 1e6 / solver.contact_stiffness,
             nudge_mm: 1e3 * nudge_m,
+            gust: *gust,
+            gravity: (solver.gravity != Settings::default().gravity).then(|| solver.gravity.to_array()),
+            cloth: Some(world.scene.fabric.heard()),
         },
     }
 }

@@ -32,6 +32,8 @@ pub struct RecordSettings {
     /// How far every vertex is pushed aside at the motion's first frame, m: a twin of a take, to see how much of it no
     /// model could foretell.
     pub nudge_m: f64,
+    /// Share by which gusts strengthen and weaken the wind, as [`toile_assets::gusts`] goes; 0 for a steady one.
+    pub gust: f64,
 }
 
 impl Default for RecordSettings {
@@ -43,6 +45,7 @@ impl Default for RecordSettings {
             teleport_m: 1.0,
             stop_secs: 2.0,
             nudge_m: 0.0,
+            gust: 0.0,
         }
     }
 }

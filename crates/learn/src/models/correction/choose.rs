@@ -1,7 +1,7 @@
 //! Inputs, filters, centres and ridge of a model D, chosen by cross-validation over clips.
 
 use super::gate::{self, GateFit, LeftOut};
-use super::motions::Motions;
+use super::motions::{Motions, TakeMotion};
 use super::readout::{Block, Readout, Sums};
 use crate::Error;
 use crate::inputs::features::{distances_sq, features, held, hold};
@@ -9,6 +9,7 @@ use crate::inputs::standard::Inputs;
 use faer::{Mat, Side};
 use toile_assets::Correction;
 use toile_geometry::Random;
+use toile_run::ROOT_TERMS;
 
 /// Combinations of inputs that are filtered.
 const DRIVES: usize = 40;
@@ -17,6 +18,8 @@ const CHEAP_DRIVES: usize = 24;
 const CENTRES: usize = 128;
 /// How many times more than what is linear nearness to a pose may be held back: the fewer clips, the more.
 const NEAR_HELD_BACK: [f64; 3] = [11.0, 3.0, 1.0];
+/// How many times more what a cloth changes is held back.
+const CLOTH_HELD_BACK: f64 = 2.0;
 /// How much velocities, in metres a frame, count beside places.
 const RATES_WEIGH: f64 = 10.0;
 const RIDGES: [f64; 6] = [0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
@@ -61,7 +64,7 @@ impl Choosing<'_> {
         for set in sets {
             let inputs = Inputs::new(self.motions, self.joints, set);
             let c = inputs.scaled(self.motions, self.fps);
-            let tried = self.try_features(&inputs, &c, |_, held| held.clone())?;
+            let tried = self.try_features(&inputs, &c, |_, held, _| held.clone())?;
             if best.as_ref().is_none_or(|(_, _, b)| tried.left_out < b.left_out) {
                 best = Some((inputs, c, tried));
             }
@@ -139,7 +142,7 @@ impl Choosing<'_> {
         let u = c.held();
         let mut sums = Sums::new(u, 1);
         for motion in &self.motions.all {
-            let held = held(c, &inputs.of(motion), &motion.roots, self.fps);
+            let held = held(c, &inputs.of(motion), motion, self.fps);
             sums.add(&held, &Mat::zeros(1, held.ncols()));
         }
         let covariance = sums.covariance();
@@ -200,14 +203,14 @@ impl Choosing<'_> {
         &self,
         inputs: &Inputs,
         c: &Correction,
-        of: impl Fn(&Correction, &Mat<f64>) -> Mat<f64>,
+        of: impl Fn(&Correction, &Mat<f64>, &TakeMotion) -> Mat<f64>,
     ) -> Result<Tried, Error> {
         let d = self.motions.space.basis.ncols();
         let mut sums: Vec<Sums> = Vec::new();
         // A mirrored clip would only say the same again, so originals alone are scored.
         let mut scored: Vec<Sums> = Vec::new();
         for motion in &self.motions.all {
-            let features = of(c, &held(c, &inputs.of(motion), &motion.roots, self.fps));
+            let features = of(c, &held(c, &inputs.of(motion), motion, self.fps), motion);
             let features = features.subcols(motion.lead, features.ncols() - motion.lead).to_owned();
             while sums.len() < self.folds() {
                 sums.push(Sums::new(features.nrows(), d));
@@ -273,8 +276,8 @@ impl Choosing<'_> {
         let (mut guessed, mut right) = (vec![0.0; d], vec![0.0; d]);
         let mut clips = Vec::new();
         for motion in self.motions.all.iter().filter(|motion| !motion.mirrored) {
-            let all = held(c, &inputs.of(motion), &motion.roots, self.fps);
-            let features = features(c, &all);
+            let all = held(c, &inputs.of(motion), motion, self.fps);
+            let features = features(c, &all, motion);
             let guess = fits[motion.clip % fits.len()].apply(&features);
             let distances = distances_sq(&centres, &all);
             for f in 0..motion.y.ncols() {
@@ -360,13 +363,26 @@ fn others(sums: &[Sums], fold: usize) -> Sums {
 fn linear(c: &Correction) -> Vec<Block> {
     let m = c.rate_scale.len();
     let block = |range| Block { range, held_back: 1.0 };
-    vec![block(0..m), block(m..2 * m), block(2 * m..c.held())]
+    let mut blocks = vec![block(0..m), block(m..2 * m), block(2 * m..2 * m + ROOT_TERMS)];
+    blocks.extend(c.hearing.iter().map(|_| block(2 * m + ROOT_TERMS..c.held())));
+    blocks
 }
 
 fn blocks(c: &Correction, near: f64) -> Vec<Block> {
-    let filtered = c.held() + c.filtered();
+    let (filtered, plain) = (c.held() + c.filtered(), c.plain_features());
     let mut blocks = linear(c);
     blocks.push(Block { range: c.held()..filtered, held_back: 1.0 });
-    blocks.push(Block { range: filtered..c.features(), held_back: near });
+    blocks.push(Block { range: filtered..plain, held_back: near });
+    // What a cloth changes is held back more than what all have in common: there are few cloths and many frames.
+    let of_one = blocks.len();
+    for k in 0..c.hearing.as_ref().map_or(0, |h| h.basis()) {
+        let first = plain + k * (plain + 1);
+        blocks.push(Block { range: first..first + 1, held_back: 1.0 });
+        for b in 0..of_one {
+            let Block { range, held_back } = blocks[b].clone();
+            let range = first + 1 + range.start..first + 1 + range.end;
+            blocks.push(Block { range, held_back: CLOTH_HELD_BACK * held_back });
+        }
+    }
     blocks
 }

@@ -14,6 +14,7 @@ mod tests;
 
 pub use gate::GateFit;
 
+use crate::inputs::surroundings;
 use crate::models::shield::shield;
 use crate::models::train::{Training, attachment};
 use crate::takes::mirror::{Mirror, WithMirrored};
@@ -55,7 +56,7 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
     settings: &Settings,
     watch: &dyn Fn(f64),
 ) -> Result<Training, Error> {
-    let (heads, first) = heads(body, source)?;
+    let (heads, first) = heads(body, source, settings.surroundings)?;
     let mut remarks = Vec::new();
     let Some(mut attachment) = attachment(body, &first, &mut remarks) else {
         return Err(Error::Empty(
@@ -65,7 +66,8 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
         ));
     };
     attachment.skin = attachment.skin.strongest(BONES);
-    let mirror = Mirror::asked_for(settings.mirror, body, &first, &mut remarks);
+    let calm = if settings.surroundings { first.without_wind() } else { first.clone() };
+    let mirror = Mirror::asked_for(settings.mirror, body, &calm, &mut remarks);
     let mirrored = mirror.is_some();
     let source = WithMirrored { source, mirror };
     let heads = source.heads(heads);
@@ -73,9 +75,14 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
     let mut joints: Vec<usize> = sets.concat();
     joints.sort_unstable();
     joints.dedup();
-    let motions = Motions::new(&source, &heads, &attachment, &joints, settings.cloth_dims.max(1), &|done| {
-        watch(READING * done)
-    })?;
+    let mut motions =
+        Motions::new(&source, &heads, &attachment, &joints, settings.cloth_dims.max(1), &|done| {
+            watch(READING * done)
+        })?;
+    if settings.surroundings {
+        let all = motions.all.iter().map(|m| (&m.heard[..], &m.roots[..]));
+        motions.hearing = Some(surroundings::hearing(all, first.fps));
+    }
     let d = motions.space.basis.ncols();
     if d == 0 {
         return Err(Error::Empty("the garment never leaves its skinned place in any take".into()));

@@ -1,13 +1,14 @@
 //! Takes as a model D sees them: chosen bones, roots and displacements in the bind pose as coefficients.
 
 use crate::Error;
+use crate::inputs::surroundings::Heard;
 use crate::spaces::cloth::ClothSpace;
 use crate::spaces::unposed;
 use crate::takes::sequence::{canonical_bones, joined_roots};
 use crate::takes::source::{Head, TakeSource};
 use faer::Mat;
 use glam::{DVec3, Vec3};
-use toile_assets::{Attachment, RootFrame, Take};
+use toile_assets::{Attachment, Hearing, Provenance, RootFrame, Take};
 
 /// Frames that the space is found from, evenly thinned: ten times as many change its directions by less than
 /// clips do.
@@ -21,6 +22,8 @@ pub(crate) struct TakeMotion {
     /// Entries of the canonical bones' linear parts: `9·joints × frames`, the led-in frames of a stop first.
     pub bones: Mat<f64>,
     pub roots: Vec<RootFrame>,
+    /// Wind, gravity and cloth of every frame.
+    pub heard: Heard,
     /// Leading frames that belong to the clip a stop branches from.
     pub lead: usize,
     /// `dims × (frames − lead)`.
@@ -36,6 +39,8 @@ pub(crate) struct Motions {
     pub space: ClothSpace,
     /// The farthest that each vertex was from its skinned place, in the bind pose, m.
     pub travel_m: Vec<f32>,
+    /// How a model of these hears its surroundings; `None` where it is not to.
+    pub hearing: Option<Hearing>,
 }
 
 impl Motions {
@@ -68,12 +73,12 @@ impl Motions {
                         && h.frames > at
                 });
                 if let Some(plain) = plain {
-                    lead_in(&mut motion, source, plain, at, joints)?;
+                    lead_in(&mut motion, source, (plain, at), joints, head.provenance)?;
                 }
             }
             all.push(motion);
         }
-        Ok(Self { all, clips: names.len(), space, travel_m })
+        Ok(Self { all, clips: names.len(), space, travel_m, hearing: None })
     }
 }
 
@@ -110,6 +115,7 @@ fn of(
         mirrored: false,
         bones: entries(take, take.len(), joints),
         roots: take.roots.clone(),
+        heard: (0..take.len()).map(|f| take.surroundings(f)).collect(),
         lead: 0,
         y: space.basis.transpose() * data,
         apart_sq,
@@ -120,9 +126,9 @@ fn of(
 fn lead_in<S: TakeSource + ?Sized>(
     motion: &mut TakeMotion,
     source: &S,
-    plain: usize,
-    at: usize,
+    (plain, at): (usize, usize),
     joints: &[usize],
+    conditions: Option<Provenance>,
 ) -> Result<(), Error> {
     let plain = source.take(plain)?;
     let before = entries(&plain, at, joints);
@@ -137,6 +143,11 @@ fn lead_in<S: TakeSource + ?Sized>(
         );
     motion.bones = joined;
     motion.roots = joined_roots(&plain.roots, 0, at, &motion.roots);
+    // The clip may have been recorded in another cloth or wind first; the stop's own are those of its take.
+    if let Some(p) = conditions {
+        let before = (0..at).map(|f| p.conditions.surroundings(f as f64 / plain.fps));
+        motion.heard = before.chain(std::mem::take(&mut motion.heard)).collect();
+    }
     motion.lead = at;
     Ok(())
 }

@@ -3,7 +3,7 @@ use crate::evaluate;
 use crate::models::train::tests::{quick, swaying_takes, tube_body};
 use glam::{Affine3A, Quat, Vec3};
 use std::sync::Arc;
-use toile_assets::{RootFrame, Take};
+use toile_assets::{Conditions, Fingerprint, Provenance, RootFrame, Take};
 use toile_run::Stable;
 
 fn draped_takes(body: &Body, clips: usize) -> Vec<Take> {
@@ -59,4 +59,63 @@ fn poses_far_from_training_leave_the_garment_skinned() {
     assert!(corrected(1.0, 2) > 1e-3, "the gate does not slam");
     assert_eq!(corrected(1.0, 20), 0.0, "and then it is shut");
     assert!(corrected(0.0, 20) > 1e-3, "it opens again");
+}
+
+/// Takes of a cloth that sways less the heavier it is (`cloth`, −1 to 1) and is lifted by a wind from below.
+fn in_surroundings(body: &Body, cloth: f64, wind: f64) -> Vec<Take> {
+    let mut takes = draped_takes(body, 5);
+    for take in &mut takes {
+        let (sway, lift) = ((1.0 - 0.4 * cloth) as f32, Vec3::Y * (0.04 * wind * (1.0 - 0.3 * cloth)) as f32);
+        for f in 0..take.len() {
+            let root = take.roots[f];
+            for v in 0..4 {
+                let own = &mut take.positions[4 * f + v];
+                let corner = glam::DVec3::new((v % 2) as f64, (v / 2) as f64, 0.0);
+                let rest = root.world_from_canonical(corner).as_vec3();
+                *own = rest + (*own - rest) * sway + lift;
+            }
+        }
+        let conditions = Conditions {
+            wind: [0.0, wind, 0.0],
+            cloth: Some([-4.0 + cloth, -1.5 + 0.5 * cloth, 7.0, 4.0, -4.0]),
+            ..Conditions::default()
+        };
+        let print = Fingerprint(1);
+        let (solver, clip) = (Fingerprint(cloth.to_bits() ^ wind.to_bits()), print);
+        let (garment, fabric) = (print, Fingerprint(cloth.to_bits()));
+        take.provenance =
+            Some(Provenance { body: body.fingerprint(), garment, fabric, solver, clip, conditions });
+    }
+    takes
+}
+
+#[test]
+fn a_cloth_and_a_wind_between_those_of_training_are_heard() {
+    let body = tube_body();
+    let mut takes = Vec::new();
+    for (cloth, wind) in
+        [(-1.0, 0.0), (-0.3, 0.0), (0.4, 0.0), (1.0, 0.0), (-1.0, 3.0), (1.0, 3.0), (0.0, 1.5)]
+    {
+        takes.extend(in_surroundings(&body, cloth, wind).into_iter().take(4));
+    }
+    let refused = crate::train(&body, &takes, &settings()).err().unwrap().to_string();
+    assert!(refused.contains("another fabric") && refused.contains("other settings"), "{refused}");
+    let hears = Settings { surroundings: true, ..settings() };
+    let model = Arc::new(crate::train(&body, &takes, &hears).unwrap().model);
+    assert_eq!(model.hears().unwrap().axes(), 1);
+    let attachment = model.attachment.clone().unwrap();
+    let off = |takes: &[Take]| evaluate(&model, takes, &attachment, None);
+    let unseen: Vec<Take> = in_surroundings(&body, 0.1, 2.0).split_off(4);
+    let score = off(&unseen);
+    assert!(score.mean_cm < 0.5 * score.skin_cm, "{} of {}", score.mean_cm, score.skin_cm);
+    // Told the wrong cloth, or no wind, it is farther off.
+    let mut lied = unseen.clone();
+    lied[0].provenance.as_mut().unwrap().conditions.cloth = takes[0].provenance.unwrap().conditions.cloth;
+    assert!(off(&lied).mean_cm > 1.2 * score.mean_cm, "{} for {}", off(&lied).mean_cm, score.mean_cm);
+    lied[0] = unseen[0].without_wind();
+    assert!(off(&lied).mean_cm > 1.5 * score.mean_cm, "{} for {}", off(&lied).mean_cm, score.mean_cm);
+    // Takes that do not say what they are of cannot be told apart.
+    takes[3].provenance = None;
+    let refused = crate::train(&body, &takes, &hears).err().unwrap().to_string();
+    assert!(refused.contains("what cloth"), "{refused}");
 }

@@ -13,7 +13,7 @@ use crate::Error;
 use crate::takes::source::{Head, TakeSource};
 use glam::{Affine3A, Mat3A, Vec3, Vec3A};
 use std::borrow::Cow;
-use toile_assets::{Body, RootFrame, Take};
+use toile_assets::{Body, Provenance, RootFrame, Take};
 
 /// What lies across from what.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +29,12 @@ pub(crate) struct Mirror {
 /// The reflection in the plane at `plane_x`.
 fn flip(p: Vec3, plane_x: f32) -> Vec3 {
     Vec3::new(2.0 * plane_x - p.x, p.y, p.z)
+}
+
+/// Wind and gravity as a mirror shows them.
+fn mirror_conditions(made: &mut Provenance) {
+    made.conditions.wind[0] *= -1.0;
+    made.conditions.gravity.iter_mut().for_each(|g| g[0] *= -1.0);
 }
 
 impl Mirror {
@@ -57,6 +63,7 @@ impl Mirror {
     /// The take as a mirror shows it.
     pub fn take(&self, take: &Take) -> Take {
         let mut out = take.clone();
+        out.provenance.iter_mut().for_each(mirror_conditions);
         let s = Vec3A::new(-1.0, 1.0, 1.0);
         let shift = Vec3A::new(2.0 * self.plane_x, 0.0, 0.0);
         for f in 0..take.len() {
@@ -95,7 +102,11 @@ pub(crate) struct WithMirrored<'a, S: TakeSource + ?Sized> {
 impl<S: TakeSource + ?Sized> WithMirrored<'_, S> {
     /// Heads of the source, and of its mirrored takes behind them.
     pub fn heads(&self, heads: Vec<Head>) -> Vec<Head> {
-        let mirrored = heads.iter().map(|h| Head { mirrored: true, ..h.clone() });
+        let mirrored = heads.iter().map(|h| {
+            let mut head = Head { mirrored: true, ..h.clone() };
+            head.provenance.iter_mut().for_each(mirror_conditions);
+            head
+        });
         let mirrored: Vec<Head> = mirrored.filter(|_| self.mirror.is_some()).collect();
         heads.into_iter().chain(mirrored).collect()
     }
