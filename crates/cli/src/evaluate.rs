@@ -195,9 +195,9 @@ fn not_its_takes(model: &Model, body: &Body, takes: &[Take], seen: bool) -> Vec<
                 take.clip
             ));
         }
-        for (what, differs) in
-            [("garment", lineage.garment != made.garment), ("fabric", lineage.fabric != made.fabric)]
-        {
+        // A model that hears fabrics is told which one.
+        let other_fabric = model.hears().is_none() && lineage.fabric != made.fabric;
+        for (what, differs) in [("garment", lineage.garment != made.garment), ("fabric", other_fabric)] {
             if differs {
                 faults.push(format!("take `{}` was made with another {what} than the model's", take.clip));
             }

@@ -36,7 +36,8 @@ pub fn feel(quality: Quality, fabric: &Fabric) -> Result<Felt> {
         Quality::Wrinkly => of(wrinkles(fabric)?, (30.0, 40.0)),
         Quality::Bouncy => {
             let (share, triangles, x) = kept(fabric)?;
-            (share, triangles, x, (10.0, 15.0))
+            // A strip of three centimetres is shown eight times as large.
+            (share, triangles, x.iter().map(|p| *p * 8.0).collect(), (10.0, 15.0))
         }
     };
     let name = format!("{:.1}", measure);

@@ -1,6 +1,7 @@
 //! Wind, gravity and cloth of takes on the scales that a model D hears them on.
 
 use super::features::root_terms;
+use crate::takes::source::Head;
 use faer::{Mat, Side};
 use glam::Vec3;
 use toile_assets::{FABRIC_VALUES, Hearing, RootFrame, SURROUNDING_TERMS, Surroundings};
@@ -30,6 +31,23 @@ pub(crate) fn terms(heard: &[Surroundings], roots: &[RootFrame], fps: f64) -> Ve
             s.canonical((sin as f32, cos as f32)).terms(velocity).map(f64::from)
         })
         .collect()
+}
+
+/// The take that a garment's skinned place is best taken from: the least wind, the most usual gravity, the most average
+/// cloth. What hangs in a gale makes a bad rest shape for everything else.
+pub(crate) fn calmest(heads: &[Head]) -> usize {
+    let heard: Vec<Surroundings> = heads
+        .iter()
+        .map(|h| h.provenance.map_or(Surroundings::default(), |p| p.conditions.surroundings(0.0)))
+        .collect();
+    let cloths: Vec<[f32; FABRIC_VALUES]> = heard.iter().filter_map(|s| s.fabric).collect();
+    let mean = |k: usize| cloths.iter().map(|c| c[k]).sum::<f32>() / cloths.len().max(1) as f32;
+    let away = |s: &Surroundings| {
+        let cloth =
+            s.fabric.map_or(0.0, |c| (0..FABRIC_VALUES).map(|k| (c[k] - mean(k)).powi(2)).sum::<f32>());
+        10.0 * s.wind.length() + 10.0 * (s.gravity / 9.81 + Vec3::Y).length() + cloth.sqrt()
+    };
+    (0..heads.len()).min_by(|a, b| away(&heard[*a]).total_cmp(&away(&heard[*b]))).unwrap_or(0)
 }
 
 /// How a model that learns from these motions hears: scales of terms, axes of cloths and how far both go.

@@ -56,7 +56,10 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
     settings: &Settings,
     watch: &dyn Fn(f64),
 ) -> Result<Training, Error> {
-    let (heads, first) = heads(body, source, settings.surroundings)?;
+    let (heads, mut first) = heads(body, source, settings.surroundings)?;
+    if settings.surroundings {
+        first = source.take(surroundings::calmest(&heads))?.into_owned();
+    }
     let mut remarks = Vec::new();
     let Some(mut attachment) = attachment(body, &first, &mut remarks) else {
         return Err(Error::Empty(
@@ -66,8 +69,9 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
         ));
     };
     attachment.skin = attachment.skin.strongest(BONES);
-    let calm = if settings.surroundings { first.without_wind() } else { first.clone() };
-    let mirror = Mirror::asked_for(settings.mirror, body, &calm, &mut remarks);
+    // Wind that is heard is mirrored, too.
+    let calm = settings.surroundings.then(|| first.without_wind());
+    let mirror = Mirror::asked_for(settings.mirror, body, calm.as_ref().unwrap_or(&first), &mut remarks);
     let mirrored = mirror.is_some();
     let source = WithMirrored { source, mirror };
     let heads = source.heads(heads);
