@@ -98,6 +98,11 @@ typedef enum {
 typedef struct ToileCrowd ToileCrowd;
 
 /*
+ A garment with its tiers: 0 follows the bones (skin), 1 is learned (stable). Used by one thread at a time.
+ */
+typedef struct ToileLadder ToileLadder;
+
+/*
  A learned garment. It is never changed after loading: any number of threads may use it.
  */
 typedef struct ToileModel ToileModel;
@@ -158,6 +163,32 @@ typedef struct {
    */
   double heading;
 } ToileRoot;
+
+/*
+ What a garment is made of, as `toile fabric NAME --json` says under "heard"; all above 0.
+ */
+typedef struct {
+  /*
+   Half of the overhang that hangs at 41.5 degrees (ASTM D1388), m.
+   */
+  float bending_length_m;
+  /*
+   Mass per area, kg/m2.
+   */
+  float density;
+  /*
+   Stretch stiffness, mean of warp and weft, N/m.
+   */
+  float stretch;
+  /*
+   Shear stiffness, N/m.
+   */
+  float shear;
+  /*
+   Strain-rate damping, s.
+   */
+  float damping_secs;
+} ToileFabric;
 
 /*
  What a step did.
@@ -297,6 +328,20 @@ ToileStatus toile_crowd_set_pose(ToileCrowd *crowd,
                                  const ToileRoot *root);
 
 /*
+ Wind, gravity and cloth of a garment from the next step on, for models that were trained for them: others do not hear.
+ Beyond what training saw the correction fades, as toile_crowd_gate tells. Null for no wind, the usual gravity, and the
+ middle of training's cloths.
+
+ Preconditions: `crowd` was returned by this library and has not been freed; `wind` (m/s) and `gravity` (m/s²) are null or point to three
+ numbers in the world, `fabric` is null or points to one.
+ */
+ToileStatus toile_crowd_set_surroundings(ToileCrowd *crowd,
+                                         ToileInstance garment,
+                                         const float *wind,
+                                         const float *gravity,
+                                         const ToileFabric *fabric);
+
+/*
  Forgets a garment's history: the next step starts afresh from its pose.
 
  Preconditions: `crowd` was returned by this library and has not been freed.
@@ -323,6 +368,17 @@ ToileStatus toile_crowd_set_drawn(ToileCrowd *crowd, ToileInstance garment, uint
  Preconditions: `crowd` was returned by this library and has not been freed.
  */
 ToileStatus toile_crowd_set_tolerance_mm(ToileCrowd *crowd, ToileInstance garment, float mm);
+
+/*
+ Draws a garment with at most `dims` coefficients from now on, those that come or go fading within `secs` seconds. With
+ none a model of kind d merely follows its bones.
+
+ Preconditions: `crowd` was returned by this library and has not been freed.
+ */
+ToileStatus toile_crowd_fade_dims(ToileCrowd *crowd,
+                                  ToileInstance garment,
+                                  uint32_t dims,
+                                  float secs);
 
 /*
  Lets the tolerance grow by `mm_per_metre` for each metre from a viewer; 0 switches that off.
@@ -415,6 +471,62 @@ ToileStatus toile_crowd_root(const ToileCrowd *crowd,
  Preconditions: `crowd` was returned by this library and has not been freed; `out` points to one float.
  */
 ToileStatus toile_crowd_error_bound_mm(const ToileCrowd *crowd, ToileInstance garment, float *out);
+
+/*
+ Makes the ladder of a model of kind d, which brings the skin that it follows bones with. It begins with tier 0. Free it
+ with toile_ladder_free.
+
+ Preconditions: `model` was returned by this library and has not been freed; `out` points to one pointer.
+ */
+ToileStatus toile_ladder_new(const ToileModel *model,
+                             ToileLadder **out);
+
+/*
+ Frees a ladder. Null is allowed.
+
+ Preconditions: `ladder` was returned by this library and is not used afterwards.
+ */
+void toile_ladder_free(ToileLadder *ladder);
+
+/*
+ Advances by `dt_secs` to a pose in the world, given as toile_crowd_set_pose takes it.
+
+ Preconditions: `ladder` was returned by this library and has not been freed; `bones` points to `joints · floats_per_bone` floats.
+ */
+ToileStatus toile_ladder_step(ToileLadder *ladder,
+                              const float *bones,
+                              size_t joints,
+                              size_t floats_per_bone,
+                              double dt_secs);
+
+/*
+ Lets another tier take over from where the garment is and as fast as it is, over `secs` seconds, or longer where the two
+ are far apart.
+
+ Preconditions: `ladder` was returned by this library and has not been freed.
+ */
+ToileStatus toile_ladder_hand_over(ToileLadder *ladder,
+                                   uint32_t tier,
+                                   float secs);
+
+/*
+ Says which tier moves the garment and for how many seconds a hand-over still goes on; either may be null.
+
+ Preconditions: `ladder` was returned by this library and has not been freed; `tier` and `left_secs` point to one number each or are null.
+ */
+ToileStatus toile_ladder_tier(const ToileLadder *ladder,
+                              uint32_t *tier,
+                              float *left_secs);
+
+/*
+ Writes the garment's world-space vertices, as toile_crowd_vertices does.
+
+ Preconditions: `ladder` was returned by this library and has not been freed; `out` points to `capacity` vertices of that stride.
+ */
+ToileStatus toile_ladder_vertices(const ToileLadder *ladder,
+                                  float *out,
+                                  size_t capacity,
+                                  size_t stride_bytes);
 
 /*
  Reads a model from a file. Free it with toile_model_free.
