@@ -65,7 +65,7 @@ fn it_opens_plays_takes_files_and_sizes_and_keeps_pictures() {
     let folder = folder("view");
     let begun = Instant::now();
     let mut view = toile();
-    view.arg("view").arg("--pictures").arg(&folder).args(["--size", "900x600"]);
+    view.arg("view").arg("--pictures").arg(&folder).args(["--size", "700x460"]);
     let mut view = screen.start(view);
     let window = screen.window("Toile", Duration::from_secs(30));
     let first = screen.wait_for(window, Duration::from_secs(30), Seen::is_a_picture);
@@ -96,7 +96,7 @@ fn it_opens_plays_takes_files_and_sizes_and_keeps_pictures() {
     // As small as a window gets, and back.
     screen.resize(window, 1, 1);
     std::thread::sleep(Duration::from_millis(300));
-    screen.resize(window, 900, 600);
+    screen.resize(window, 700, 460);
     let back = screen.wait_for(window, Duration::from_secs(20), Seen::is_a_picture);
     back.write(&folder.join("4-back.png"));
 

@@ -137,9 +137,8 @@ fn pane_label(ui: &mut Ui, viewer: &mut Viewer, pane: usize) {
     } else if let Some((done, of)) = viewer.simulating().filter(|_| way == Way::Full) {
         ui.colored_label(ink, format!("simulating, {done} of {of} frames"));
     }
-    if viewer.showing.heat && viewer.red_cm(pane).is_some() {
-        let most = viewer.red_cm(pane).unwrap_or(1.0);
-        legend(ui, most, ink);
+    if let Some(most_cm) = viewer.red_cm(pane).filter(|_| viewer.showing.heat) {
+        legend(ui, most_cm, ink);
     }
 }
 
@@ -236,26 +235,20 @@ fn controls(ui: &mut Ui, viewer: &mut Viewer) {
     });
     ui.separator();
     let s = viewer.showing;
+    let switches = [
+        ("body", s.body, Switch::Body),
+        ("error map", s.heat, Switch::Heat),
+        ("cloth", s.cloth, Switch::Cloth),
+        ("ghost", s.ghost, Switch::Ghost),
+        ("wireframe", s.wireframe, Switch::Wireframe),
+        ("follow", viewer.orbit.follows, Switch::Follow),
+    ];
     ui.columns(2, |columns| {
-        let mut switch = |column: usize, name: &str, on: bool, switch: Switch| {
-            let mut on = on;
-            if columns[column].checkbox(&mut on, name).changed() {
+        for (k, (name, mut on, switch)) in switches.into_iter().enumerate() {
+            if columns[k % 2].checkbox(&mut on, name).changed() {
                 viewer.act(Action::Switch(switch));
             }
-        };
-        switch(0, "body", s.body, Switch::Body);
-        switch(0, "cloth", s.cloth, Switch::Cloth);
-        switch(0, "wireframe", s.wireframe, Switch::Wireframe);
-        let follows = viewer.orbit.follows;
-        let mut switch = |column: usize, name: &str, on: bool, switch: Switch| {
-            let mut on = on;
-            if columns[column].checkbox(&mut on, name).changed() {
-                viewer.act(Action::Switch(switch));
-            }
-        };
-        switch(1, "error map", s.heat, Switch::Heat);
-        switch(1, "ghost", s.ghost, Switch::Ghost);
-        switch(1, "follow", follows, Switch::Follow);
+        }
     });
     conditions(ui, viewer);
     ui.horizontal_wrapped(|ui| {
