@@ -261,6 +261,13 @@ fn ladder(
         Some(path) => Some(tiers::model_for(path, body, Some(&garment))?),
         None => None,
     };
+    // Before any time is spent on draping.
+    if schedule.has(TierName::Stable) && model.is_none() {
+        return Err(schedule::no_model().into());
+    }
+    if schedule.has(TierName::Adaptive) && databases.is_empty() {
+        return Err(adaptive::no_database().into());
+    }
     let dense = Dense::of(args, body, Some(&garment))?;
     let mut rungs = Rungs::new(body, &garment, &fabric, model.as_ref())?;
     if let Some(path) = databases.first() {

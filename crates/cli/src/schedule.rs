@@ -32,6 +32,11 @@ impl Schedule {
         }
     }
 
+    /// Whether a tier has a part in it.
+    pub fn has(&self, tier: TierName) -> bool {
+        self.0.iter().any(|(_, t)| *t == tier)
+    }
+
     /// `stable@0,full@2.5`.
     pub fn said(&self) -> String {
         if let Some(tier) = self.only() {
