@@ -223,6 +223,11 @@ pub fn cape() -> Result<Findings> {
     }
     let running = angle(&calm, &calm.record(&run)?);
     let treading = angle(&windy, &windy.record(&on_the_spot)?);
-    rows.push(Row::relative(name("on a runner of 2.5 m/s, against one on the spot"), running, treading, 0.15));
+    rows.push(Row::relative(
+        name("on a runner of 2.5 m/s, against one on the spot"),
+        running,
+        treading,
+        0.15,
+    ));
     Ok(rows.into())
 }
