@@ -9,6 +9,7 @@ use toile_assets::read::{self, Loaded};
 use toile_assets::retarget::{RetargetSettings, retarget};
 use toile_assets::{Body, Error, Fabric, Garment, Motion, Problem, Skeleton, axes, builtin};
 use toile_show::Figure;
+use toile_simulate::{describe_mends, mend_glitches};
 
 /// A request that cannot be met as it was put.
 #[derive(Debug)]
@@ -170,6 +171,7 @@ pub fn onto(motion: Motion, body: &Body) -> Result<Motion> {
 
 /// The same for a motion of a file, saying which of its joints drive nothing.
 pub fn file_onto(motion: Motion, body: &Body) -> Result<Motion> {
+    let motion = mended(motion);
     if motion.skeleton == body.skeleton {
         return Ok(motion);
     }
@@ -186,6 +188,19 @@ pub fn file_onto(motion: Motion, body: &Body) -> Result<Motion> {
         );
     }
     Ok(carried)
+}
+
+/// A clip as it was meant, where joints were captured as turning faster than anyone's; before feet are put on the ground, or
+/// those would be led by a leg that was never there.
+fn mended(motion: Motion) -> Motion {
+    let (mended, mends) = mend_glitches(&motion);
+    match describe_mends(&mends, motion.fps) {
+        Some(what) => {
+            eprintln!("{}: {what}", motion.name);
+            mended
+        }
+        None => motion,
+    }
 }
 
 /// Motions on the skeleton they come with, at the rate and of the length that was asked for.

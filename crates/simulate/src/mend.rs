@@ -65,8 +65,9 @@ fn held_pose(motion: &Motion, limit: f32) -> Option<usize> {
         joints.map(|(a, b)| a.rotation.angle_between(b.rotation))
     };
     let most = ((HELD_SECS * motion.fps) as usize).min(motion.len().saturating_sub(2));
-    let end = (1..=most).find(|&f| turned(f).any(|turn| turn > HELD))?;
-    (end > 1 && turned(end).filter(|turn| *turn > limit).count() >= JUMPING).then_some(end)
+    let end = (2..=most).find(|&f| turned(f).filter(|turn| *turn > limit).count() >= JUMPING)?;
+    // Some write their own rest pose before the one that is held: the first step may be anything.
+    (2..end).all(|f| turned(f).all(|turn| turn <= HELD)).then_some(end)
 }
 
 /// Mends one joint: where it turns by more than `limit` within a frame, what was in between is made from what is beside it.
@@ -197,7 +198,9 @@ mod tests {
         let mut held = motion.clone();
         let mut pose = motion.poses[0].clone();
         pose.locals.iter_mut().for_each(|l| l.rotation *= Quat::from_rotation_z(1.2));
-        held.poses.splice(0..0, std::iter::repeat_n(pose, 7));
+        let mut other = pose.clone();
+        other.locals[3].rotation *= Quat::from_rotation_z(0.3);
+        held.poses.splice(0..0, std::iter::once(other).chain(std::iter::repeat_n(pose, 6)));
         let (mended, mends) = mend(&held);
         assert_eq!(mended, motion);
         assert_eq!((mends[0].frame, mends[0].frames, &mends[0].joint), (0, 7, &None));

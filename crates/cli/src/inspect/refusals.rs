@@ -8,24 +8,24 @@ use toile_simulate::{
 
 /// What is wrong with a motion on `body`.
 pub fn of_motion(motion: &Motion, body: &Body) -> Vec<Problem> {
-    let carried = match resolve::onto(motion.clone(), body) {
+    let mut problems = Vec::new();
+    let (mended, mends) = mend_glitches(motion);
+    if let Some(what) = describe_mends(&mends, motion.fps) {
+        problems.push(Problem::new(what, mends.len(), "simulate takes the mended clip"));
+    }
+    let carried = match resolve::onto(mended, body) {
         Ok(carried) => carried,
         Err(e) => {
             let what = format!("cannot be carried over to `{}`: {e:#}", body.name);
-            return vec![Problem::new(what, 1, "simulate refuses it")];
+            problems.push(Problem::new(what, 1, "simulate refuses it"));
+            return problems;
         }
     };
-    let mut problems = Vec::new();
     let mut clip = carried;
     if let Some((rest, far_m)) = without_lone_frame(body, &clip) {
         let what = format!("frame 0 is {:.0} cm from frame 1, a pose put before the motion", 100.0 * far_m);
         problems.push(Problem::new(what, 1, "simulate leaves it out"));
         clip = rest;
-    }
-    let (mended, mends) = mend_glitches(&clip);
-    if let Some(what) = describe_mends(&mends, clip.fps) {
-        problems.push(Problem::new(what, mends.len(), "simulate takes the mended clip"));
-        clip = mended;
     }
     let settings = RecordSettings::default();
     let jumps = find_jumps(body, &clip, &settings);

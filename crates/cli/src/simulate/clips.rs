@@ -6,9 +6,7 @@ use crate::simulate::shard::Shard;
 use anyhow::{Context, Result};
 use std::path::Path;
 use toile_assets::{Body, Motion};
-use toile_simulate::{
-    RecordSettings, check_clip, cut_at_jumps, describe_mends, find_jumps, mend_glitches, without_lone_frame,
-};
+use toile_simulate::{RecordSettings, check_clip, cut_at_jumps, find_jumps, without_lone_frame};
 
 /// Clips on the body's skeleton, and those that were left out with the reason.
 pub struct Clips {
@@ -95,8 +93,8 @@ fn clips_of(source: Source, pacing: &Pacing, body: &Body) -> Result<Vec<Motion>>
     }
 }
 
-/// Clips without jumps: a first frame that belongs to none of what follows is dropped, joints that turn faster than anyone's
-/// are mended, what jumps as a whole is refused, or cut where it does.
+/// Clips without jumps: a first frame that belongs to none of what follows is dropped, what jumps later is refused, or
+/// cut where it does.
 fn whole(body: &Body, motions: Vec<Motion>, settings: &RecordSettings, cut: bool) -> Result<Vec<Motion>> {
     let mut all = Vec::new();
     for mut motion in motions {
@@ -107,11 +105,6 @@ fn whole(body: &Body, motions: Vec<Motion>, settings: &RecordSettings, cut: bool
                 100.0 * far_m
             );
             motion = rest;
-        }
-        let (mended, mends) = mend_glitches(&motion);
-        if let Some(what) = describe_mends(&mends, motion.fps) {
-            eprintln!("{}: {what}", motion.name);
-            motion = mended;
         }
         let jumps = find_jumps(body, &motion, settings);
         if cut && !jumps.is_empty() {
