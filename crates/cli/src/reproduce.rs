@@ -56,6 +56,9 @@ pub struct Args {
     /// Only these of the clips of adaptive-bases, separated by commas
     #[arg(long, value_delimiter = ',')]
     clips: Vec<String>,
+    /// A finer cut of the garment of adaptive-bases, such as `sweater`: its times are measured from takes carried over to it
+    #[arg(long)]
+    fine: Option<String>,
     /// Stops per training clip
     #[arg(long)]
     stops: Option<usize>,
@@ -178,7 +181,9 @@ fn run_adaptive(args: &Args, body: &toile_assets::Body, report: &std::path::Path
     let unseen = dressed.takes(name, fabric, &clips(&adaptive::UNSEEN), 0, "unseen", 0.0)?;
     let worn = resolve::garment(name, body, RestChoice::Auto, None)?;
     let fabric = resolve::fabric(fabric.unwrap_or(&worn.fabric))?;
-    let measured = adaptive::measure(body, &worn, &fabric, &train, &unseen, &args.out, args.quick)?;
+    let fine = args.fine.as_ref().map(|f| resolve::garment(f, body, RestChoice::Auto, None)).transpose()?;
+    let fine = fine.as_ref();
+    let measured = adaptive::measure(body, &worn, &fabric, &train, &unseen, fine, &args.out, args.quick)?;
     let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
     let page = adaptive::write(report, &measured, &format!("toile {command}"))?;
     if args.json {

@@ -373,6 +373,20 @@ impl Operator {
         multiply(&self.starts, &self.columns, &self.values, t, out);
     }
 
+    /// `out = K t` for several `t` at once.
+    pub fn apply_lanes<const N: usize>(&self, t: &[[f32; N]], out: &mut Vec<[f32; N]>) {
+        out.clear();
+        out.extend(self.starts.windows(2).map(|range| {
+            let range = range[0] as usize..range[1] as usize;
+            let mut sum = [0.0; N];
+            for (c, v) in self.columns[range.clone()].iter().zip(&self.values[range]) {
+                let t = &t[*c as usize];
+                (0..N).for_each(|l| sum[l] += v * t[l]);
+            }
+            sum
+        }));
+    }
+
     /// The diagonal of `K`.
     pub fn diagonal(&self) -> Vec<f32> {
         (0..self.starts.len() - 1)

@@ -12,6 +12,9 @@ pub enum GradientVector {
     Transposed,
     /// `B⁻¹ g`, which moves cloth in the world along `g`.
     Inverse,
+    /// `D⁻¹ Bᵀ g` with `D` the blocks on the diagonal of the matrix in the bind pose: how every vertex would move if the
+    /// others were held. The plain gradient is mostly contacts and short waves, which are stiff.
+    Relaxed,
     /// It is left out.
     None,
 }
@@ -76,6 +79,7 @@ impl Basis {
         gradient: &[DVec3],
         how: GradientVector,
         undo: bool,
+        relax: impl Fn(usize, DVec3) -> DVec3,
     ) {
         self.scores.clear();
         for (site, distance) in database.sites.iter().zip(distances) {
@@ -105,6 +109,12 @@ impl Basis {
             GradientVector::Transposed => self.gradient.clone_from(&self.slope),
             GradientVector::Inverse => {
                 fill(&mut self.gradient, gradient.len(), |i| kinematic.inverse(i) * gradient[i]);
+            }
+            GradientVector::Relaxed => {
+                let slope = self.slope.as_chunks::<3>().0;
+                fill(&mut self.gradient, gradient.len(), |i| {
+                    relax(i, DVec3::from_array(slope[i].map(f64::from)))
+                });
             }
             GradientVector::None => {}
         }

@@ -23,9 +23,9 @@ use crate::world::World;
 use crate::{Error, Result};
 use basis::Basis;
 use forces::Forces;
-use glam::{Affine3A, DVec3};
+use glam::{Affine3A, DVec3, Mat3};
 use kinematic::Kinematic;
-use reduced::{Kept, Reduced};
+use reduced::{DEPENDENT, Kept, Reduced};
 use std::sync::Arc;
 use stiffness::{Angles, Stiffness};
 use toile_model::RootTracker;
@@ -35,9 +35,9 @@ use touch::Touch;
 /// How the reduced system is put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Assembly {
-    /// The full-space matrix anew in every step, and its products with every direction.
+    /// The full-space matrix anew in every step, and its product with one direction after the other, in double precision.
     Plain,
-    /// The matrix is kept, carried back to the bind pose, until directions still matter after a step; so are its products.
+    /// The matrix serves several steps, carried back to the bind pose, and is multiplied with sixteen directions at once.
     Kept,
 }
 
@@ -60,6 +60,8 @@ pub struct SubspaceSettings {
     /// A Newton step is followed by another, with a new matrix, if the energy still falls along the directions, each of length
     /// one, by more than this share of what it fell by along those of the first (root of the sum of squares).
     pub sigma: f64,
+    /// Steps for which a matrix serves, at most, with [`Assembly::Kept`].
+    pub refresh_every: usize,
     /// How the reduced system is put together.
     pub assembly: Assembly,
     /// Steps from one search for cloth that may meet cloth to the next; 0 for none.
@@ -74,16 +76,17 @@ impl Default for SubspaceSettings {
     fn default() -> Self {
         Self {
             vectors: 12,
-            gradient: GradientVector::Transposed,
+            gradient: GradientVector::Relaxed,
             undo: true,
             search_radius: None,
             step_secs: 1.0 / 30.0,
             newton: 2,
             sigma: 0.1,
+            refresh_every: 4,
             assembly: Assembly::Kept,
             self_contact_every: 4,
             keep_out: true,
-            line_search: false,
+            line_search: true,
         }
     }
 }
@@ -135,6 +138,9 @@ pub struct SubspaceReport {
     pub times: PhaseTimes,
 }
 
+/// A step is not made shorter than this share of itself.
+const LEAST_SHARE: f64 = 0.01;
+
 /// A garment in a subspace.
 pub struct Subspace {
     world: World,
@@ -156,7 +162,10 @@ pub struct Subspace {
     plain: Stiffness,
     kept: Kept,
     angles: Angles,
-    fresh: bool,
+    /// Steps for which the matrix still serves.
+    serves: usize,
+    /// Per vertex what contacts add to its block on the diagonal.
+    pressed: Vec<Mat3>,
 }
 
 impl Subspace {
@@ -202,7 +211,8 @@ impl Subspace {
             plain: Stiffness::default(),
             kept: Kept::default(),
             angles: Angles::default(),
-            fresh: true,
+            serves: 0,
+            pressed: Vec::new(),
             tracker: RootTracker::NEW,
             clock: None,
             world,
@@ -284,7 +294,7 @@ impl Subspace {
             self.bind[i] = self.kinematic.unpose(i, *x);
         }
         self.touch.forget();
-        self.fresh = true;
+        self.serves = 0;
         self.tracker = RootTracker::NEW;
     }
 
@@ -344,7 +354,7 @@ impl Subspace {
         self.touch.lend(&mut self.world.state);
         // Line 2: the full-space state.
         self.kinematic.pose(&self.bind, &mut self.x);
-        self.find_contacts((from, to), h, true);
+        self.find_contacts((from, to), h);
         report.times.contact += self.now() - begun;
         let begun = self.now();
         let World { scene, settings, state, body, carried, .. } = &self.world;
@@ -358,6 +368,9 @@ impl Subspace {
         for iteration in 0..self.settings.newton {
             // Line 4: the directions.
             let begun = self.now();
+            report.refreshes += u32::from(self.refresh(iteration > 0));
+            report.times.assemble += self.now() - begun;
+            let begun = self.now();
             self.choose(&distances);
             report.times.choose += self.now() - begun;
             let slope = self.basis.residual();
@@ -370,22 +383,19 @@ impl Subspace {
             }
             // Lines 5 to 7: the reduced system, its solution and the new state.
             let begun = self.now();
-            report.refreshes += u32::from(self.assemble(iteration > 0));
-            let q = self.reduced.solve(&self.basis.derivative);
+            self.assemble();
+            let least = DEPENDENT[usize::from(self.settings.assembly == Assembly::Kept)];
+            let q = self.reduced.solve(&self.basis.derivative, least);
             let bind_before = self.settings.line_search.then(|| self.bind.clone());
             self.basis.step(&self.database, &q, &self.world.scene.pinned, &mut self.bind);
             self.kinematic.pose(&self.bind, &mut self.x);
             report.newton += 1;
             report.times.assemble += self.now() - begun;
-            if let Some(start) = bind_before {
-                report.shortened += u32::from(self.shorten(&start, energy, &q));
-            }
-            if iteration + 1 < self.settings.newton {
+            if self.settings.line_search || iteration + 1 < self.settings.newton {
                 let begun = self.now();
-                self.find_contacts((from, to), h, false);
-                report.times.contact += self.now() - begun;
-                let begun = self.now();
-                energy = self.evaluate();
+                let (after, shortened) = self.land(bind_before.as_deref(), energy, &q);
+                energy = after;
+                report.shortened += u32::from(shortened);
                 report.times.gradient += self.now() - begun;
             }
         }
@@ -394,16 +404,14 @@ impl Subspace {
         self.touch.lend(&mut self.world.state);
         report.times.contact += self.now() - begun;
         report.substeps += 1;
+        self.serves = self.serves.saturating_sub(1);
     }
 
-    fn find_contacts(&mut self, shares: (f64, f64), h: f64, first: bool) {
+    fn find_contacts(&mut self, shares: (f64, f64), h: f64) {
         let World { scene, settings, state, body, pins, .. } = &self.world;
         let obstacles = Obstacles { body: body.as_ref(), pins, shares, air: Air::default() };
         let now = StepContext { scene, obstacles: &obstacles, settings, state, h };
-        match first {
-            true => self.touch.find(&now, &self.x, self.settings.self_contact_every),
-            false => self.touch.refresh(&now, &self.x),
-        }
+        self.touch.find(&now, &self.x, self.settings.self_contact_every);
     }
 
     fn evaluate(&mut self) -> f64 {
@@ -416,14 +424,42 @@ impl Subspace {
         self.basis.look(&self.kinematic, gradient, &self.bind, database, &self.world.scene.pinned);
         let SubspaceSettings { vectors, gradient: how, undo, .. } = self.settings;
         let (kinematic, radius) = (&self.kinematic, self.radius);
-        self.basis.choose(database, distances, vectors, radius, kinematic, gradient, how, undo);
+        let (kept, pressed) = (&self.kept.stiffness, &self.pressed);
+        let relax = |i: usize, slope: DVec3| {
+            let b = kinematic.linear[i];
+            let block = Mat3::from(kept.block(i)).as_dmat3() + b.transpose() * pressed[i].as_dmat3() * b;
+            block.inverse() * slope
+        };
+        self.basis.choose(database, distances, vectors, radius, kinematic, gradient, how, undo, relax);
     }
 
-    /// Puts the reduced system together; says whether the matrix was found anew.
-    fn assemble(&mut self, again: bool) -> bool {
+    /// Finds the matrix anew where it has served its time, or where it must; says whether it did.
+    fn refresh(&mut self, must: bool) -> bool {
+        let scene = &self.world.scene;
+        if self.settings.gradient == GradientVector::Relaxed {
+            self.pressed.clear();
+            self.pressed.resize(scene.len(), Mat3::ZERO);
+            for (c, m) in &self.forces.pushes {
+                let m = m.as_mat3();
+                (0..4).for_each(|k| self.pressed[c.v[k] as usize] += m * (c.w[k] * c.w[k]) as f32);
+            }
+        }
+        let plain = self.settings.assembly == Assembly::Plain;
+        if plain {
+            self.plain.set(scene, &self.forces, &self.x);
+        }
+        if !(must || plain || self.serves == 0) {
+            return false;
+        }
+        self.serves = self.settings.refresh_every.max(1);
+        self.kept.refresh(scene, &self.kinematic, &self.forces, &self.x);
+        true
+    }
+
+    /// Puts the reduced system together.
+    fn assemble(&mut self) {
         let (scene, database) = (&self.world.scene, &*self.database);
         if self.settings.assembly == Assembly::Plain {
-            self.plain.set(scene, &self.forces, &self.x);
             self.reduced.assemble_plainly(
                 scene,
                 database,
@@ -433,33 +469,27 @@ impl Subspace {
                 &self.forces,
                 &mut self.angles,
             );
-            return true;
+        } else {
+            let (kept, pushes) = (&mut self.kept, &self.forces.pushes);
+            self.reduced.assemble_kept(scene, database, &self.kinematic, &self.basis, kept, pushes);
         }
-        let refresh = again || std::mem::take(&mut self.fresh);
-        if refresh {
-            self.kept.refresh(scene, database, &self.kinematic, &self.forces, &self.x);
-        }
-        let (kept, pushes) = (&mut self.kept, &self.forces.pushes);
-        self.reduced.assemble_kept(scene, database, &self.kinematic, &self.basis, kept, pushes);
-        refresh
     }
 
-    /// Halves the way from `start` until the energy falls as it should (Armijo); says whether that was needed.
-    fn shorten(&mut self, start: &[DVec3], energy: f64, q: &[f64]) -> bool {
+    /// Energy and gradient where a Newton step led, for the contacts that it was made for. With a `start`, the way from there is
+    /// halved until the energy falls as it should (Armijo); says whether that was needed.
+    fn land(&mut self, start: Option<&[DVec3]>, energy: f64, q: &[f64]) -> (f64, bool) {
         let slope: f64 = self.basis.derivative.iter().zip(q).map(|(d, q)| d * q).sum();
-        let mut share = 1.0;
-        for _ in 0..8 {
-            let after = self.evaluate();
-            if after <= energy + 1e-4 * share * slope + 1e-12 * energy.abs() {
-                break;
-            }
-            share *= 0.5;
+        let (mut share, mut after) = (1.0, self.evaluate());
+        let Some(start) = start else { return (after, false) };
+        while share > LEAST_SHARE && !(after <= energy + 1e-4 * share * slope + 1e-12 * energy.abs()) {
+            share *= 0.25;
             for (x, start) in self.bind.iter_mut().zip(start) {
-                *x = start.midpoint(*x);
+                *x = start.lerp(*x, 0.25);
             }
             self.kinematic.pose(&self.bind, &mut self.x);
+            after = self.evaluate();
         }
-        share < 1.0
+        (after, share < 1.0)
     }
 
     /// Takes the place that was found as the new state; returns how many vertices were moved out of the body.

@@ -1,12 +1,12 @@
 //! The reduced system `K q = −r` (eq. 7–9): put together plainly, or from products that are kept.
 
-use super::basis::{Basis, Column, dot_and_square};
+use super::basis::{Basis, Column};
 use super::forces::Forces;
 use super::kinematic::Kinematic;
-use super::stiffness::{Angles, Stiffness};
+use super::stiffness::{Angles, LANES, Lanes3, Stiffness, add_product};
 use crate::contact::constraint::Contact;
 use crate::scene::Scene;
-use glam::{DMat3, DVec3, Mat3A, Vec3A};
+use glam::{DMat3, DVec3};
 use toile_model::adaptive::Database;
 
 /// A small symmetric matrix, row by row.
@@ -64,7 +64,8 @@ impl Reduced {
         basis.derivative = columns.iter().map(along).collect();
     }
 
-    /// The same from the products of `kept`; contacts come and go, so their part is always of the moment.
+    /// The same from a matrix that may be of an earlier moment, sixteen directions at a time. Contacts come and go, so
+    /// their part is always of this one.
     pub fn assemble_kept(
         &mut self,
         scene: &Scene,
@@ -75,72 +76,59 @@ impl Reduced {
         pushes: &[(Contact, DMat3)],
     ) {
         self.clear(basis.columns.len());
-        for (j, column) in basis.columns.iter().enumerate() {
-            kept.multiply(scene, database, basis, *column);
-            for (i, other) in basis.columns[..=j].iter().enumerate() {
-                let value = kept.entry(database, basis, *other, *column);
-                self.set(i, j, value);
+        kept.pack(scene, database, basis);
+        let Kept { stiffness, packed, product, angles, .. } = kept;
+        for j in 0..packed.len() {
+            stiffness.apply(scene, &packed[j], product, angles);
+            for i in 0..=j {
+                let products = packed[i].iter().zip(&*product);
+                self.add(i, j, products.map(|(a, b)| (a, b)));
             }
         }
-        self.add_contacts(scene, database, kinematic, basis, pushes);
+        for j in 0..packed.len() {
+            for i in 0..=j {
+                let (moved, forces) = kept.contacts(scene, kinematic, pushes, i, j);
+                self.add(i, j, moved.iter().zip(forces));
+            }
+        }
     }
 
-    fn add_contacts(
-        &mut self,
-        scene: &Scene,
-        database: &Database,
-        kinematic: &Kinematic,
-        basis: &Basis,
-        pushes: &[(Contact, DMat3)],
-    ) {
-        let r = self.size;
-        let vectors: Vec<&[[f32; 3]]> =
-            basis.columns.iter().map(|c| basis.vector(database, *c).as_chunks::<3>().0).collect();
-        let mut sum = vec![0.0f32; r * r];
-        let (mut moved, mut force) = (vec![Vec3A::ZERO; r], vec![Vec3A::ZERO; r]);
-        for (run, pushes) in pushes.chunks(64).enumerate() {
-            for (c, m) in pushes {
-                let m = Mat3A::from(m.as_mat3());
-                moved.fill(Vec3A::ZERO);
-                for k in 0..4 {
-                    let v = c.v[k] as usize;
-                    if c.w[k] == 0.0 || scene.pinned[v] {
-                        continue;
+    /// Adds `Σ aᵀ b` to the block of two groups of directions. Sums over runs are added up in double precision: a garment has tens of
+    /// thousands of vertices.
+    fn add<'a>(&mut self, i: usize, j: usize, pairs: impl Iterator<Item = (&'a Lanes3, &'a Lanes3)>) {
+        const RUN: usize = 512;
+        let mut sum = [[0.0f32; LANES]; LANES];
+        let mut left = RUN;
+        let mut take_in = |sum: &mut [[f32; LANES]; LANES]| {
+            for (p, row) in sum.iter_mut().enumerate() {
+                for (q, value) in row.iter_mut().enumerate() {
+                    let (r, c) = (LANES * i + p, LANES * j + q);
+                    if r <= c && c < self.size {
+                        let so_far = self.k[r * self.size + c] + f64::from(*value);
+                        self.set(r, c, so_far);
                     }
-                    let b = Mat3A::from(kinematic.linear[v].as_mat3()) * c.w[k] as f32;
-                    for (moved, vector) in moved.iter_mut().zip(&vectors) {
-                        *moved += b * Vec3A::from_array(vector[v]);
-                    }
-                }
-                for (force, moved) in force.iter_mut().zip(&moved) {
-                    *force = m * *moved;
-                }
-                for i in 0..r {
-                    for j in i..r {
-                        sum[i * r + j] += moved[i].dot(force[j]);
-                    }
+                    *value = 0.0;
                 }
             }
-            // Runs are added up in double precision: a garment has tens of thousands of contacts.
-            if run % 16 == 15 {
-                self.take_in(&mut sum);
+        };
+        for (a, b) in pairs {
+            for axis in 0..3 {
+                for (row, a) in sum.iter_mut().zip(&a[axis]) {
+                    (0..LANES).for_each(|l| row[l] += a * b[axis][l]);
+                }
+            }
+            left -= 1;
+            if left == 0 {
+                take_in(&mut sum);
+                left = RUN;
             }
         }
-        self.take_in(&mut sum);
-    }
-
-    fn take_in(&mut self, sum: &mut [f32]) {
-        for i in 0..self.size {
-            for j in i..self.size {
-                let value = self.k[i * self.size + j] + f64::from(sum[i * self.size + j]);
-                self.set(i, j, value);
-            }
-        }
-        sum.fill(0.0);
+        take_in(&mut sum);
     }
 
     /// `q` with `K q = −r`. Directions that others make up already are left out: the basis is not orthogonal, and need not be.
-    pub fn solve(&self, derivative: &[f64]) -> Vec<f64> {
+    /// A direction of which less than `least` is left, in energy, when the others are taken off says nothing of its own.
+    pub fn solve(&self, derivative: &[f64], least: f64) -> Vec<f64> {
         let n = self.size;
         let scale: Vec<f64> = (0..n).map(|i| 1.0 / self.k[i * n + i].max(1e-300).sqrt()).collect();
         let mut a: Vec<f64> = (0..n * n).map(|at| self.k[at] * scale[at / n] * scale[at % n]).collect();
@@ -154,7 +142,7 @@ impl Reduced {
         }) {
             let p = left[at];
             let pivot = a[p * n + p];
-            if pivot < DEPENDENT {
+            if !(pivot > least) {
                 break;
             }
             left.swap_remove(at);
@@ -184,92 +172,78 @@ impl Reduced {
     }
 }
 
-/// A direction of which less than this share is left, in energy, says nothing of its own.
-const DEPENDENT: f64 = 1e-9;
+/// What is left of a direction is told from rounding in double and in single precision from these shares on.
+pub(super) const DEPENDENT: [f64; 2] = [1e-9, 3e-5];
 
-/// `H̄ b` of stored vectors since `H̄` was last found, and the entries of `K` between them.
+/// The matrix carried back to the bind pose, and the directions side by side.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kept {
     pub stiffness: Stiffness,
-    products: Vec<Vec<f32>>,
-    known: Vec<bool>,
-    entries: Vec<f32>,
-    /// Of the gradient and the undo vector, which are new every time.
-    passing: [Vec<f32>; 2],
-    input: Vec<Vec3A>,
-    output: Vec<Vec3A>,
+    /// Per sixteen directions their numbers by vertex.
+    packed: Vec<Vec<Lanes3>>,
+    product: Vec<Lanes3>,
+    moved: Vec<Lanes3>,
+    forces: Vec<Lanes3>,
     angles: Angles,
 }
 
 impl Kept {
-    /// Finds the stiffness anew and forgets all products.
-    pub fn refresh(
-        &mut self,
-        scene: &Scene,
-        database: &Database,
-        kinematic: &Kinematic,
-        forces: &Forces,
-        x: &[DVec3],
-    ) {
+    /// Finds the matrix anew.
+    pub fn refresh(&mut self, scene: &Scene, kinematic: &Kinematic, forces: &Forces, x: &[DVec3]) {
         self.stiffness.set(scene, forces, x);
         self.stiffness.carry_back(scene, &kinematic.linear);
-        let count = database.vector_count();
-        self.products.resize(count, Vec::new());
-        self.known.clear();
-        self.known.resize(count, false);
-        self.entries.clear();
-        self.entries.resize(count * count, f32::NAN);
     }
 
-    /// Makes sure that `H̄ b` of a direction is there.
-    fn multiply(&mut self, scene: &Scene, database: &Database, basis: &Basis, column: Column) {
-        if let Column::Stored(k) = column
-            && self.known[k as usize]
-        {
-            return;
-        }
-        let vector = basis.vector(database, column).as_chunks::<3>().0;
-        self.input.clear();
-        self.input.extend(vector.iter().zip(&scene.pinned).map(|(v, held)| match held {
-            true => Vec3A::ZERO,
-            false => Vec3A::from_array(*v),
-        }));
-        self.output.resize(scene.len(), Vec3A::ZERO);
-        self.stiffness.apply(scene, &self.input, &mut self.output, &mut self.angles);
-        for (out, held) in self.output.iter_mut().zip(&scene.pinned) {
-            if *held {
-                *out = Vec3A::ZERO;
-            }
-        }
-        let product = match column {
-            Column::Stored(k) => {
-                self.known[k as usize] = true;
-                &mut self.products[k as usize]
-            }
-            Column::Gradient => &mut self.passing[0],
-            Column::Undo => &mut self.passing[1],
-        };
-        product.clear();
-        product.extend(self.output.iter().flat_map(|v| v.to_array()));
-    }
-
-    /// An entry of `K` between two directions, the second of which was multiplied.
-    fn entry(&mut self, database: &Database, basis: &Basis, a: Column, b: Column) -> f64 {
-        let product = |column: Column| match column {
-            Column::Stored(k) => &self.products[k as usize],
-            Column::Gradient => &self.passing[0],
-            Column::Undo => &self.passing[1],
-        };
-        match (a, b) {
-            (Column::Stored(i), Column::Stored(j)) => {
-                let at = (i.min(j) as usize) * self.known.len() + i.max(j) as usize;
-                if self.entries[at].is_nan() {
-                    let value = dot_and_square(database.vector(i as usize), product(b)).0;
-                    self.entries[at] = value as f32;
+    /// Lays the directions side by side; what is held does not move.
+    fn pack(&mut self, scene: &Scene, database: &Database, basis: &Basis) {
+        let groups = basis.columns.len().div_ceil(LANES);
+        self.packed.resize(groups, Vec::new());
+        for (packed, columns) in self.packed.iter_mut().zip(basis.columns.chunks(LANES)) {
+            let vectors: Vec<&[[f32; 3]]> =
+                columns.iter().map(|c| basis.vector(database, *c).as_chunks::<3>().0).collect();
+            packed.clear();
+            packed.extend((0..scene.len()).map(|i| {
+                let mut lanes = [[0.0; LANES]; 3];
+                if !scene.pinned[i] {
+                    for (l, vector) in vectors.iter().enumerate() {
+                        (0..3).for_each(|axis| lanes[axis][l] = vector[i][axis]);
+                    }
                 }
-                f64::from(self.entries[at])
-            }
-            _ => dot_and_square(basis.vector(database, a), product(b)).0,
+                lanes
+            }));
         }
+    }
+
+    /// How contacts move along one group of directions, and their forces when moved along another.
+    fn contacts(
+        &mut self,
+        scene: &Scene,
+        kinematic: &Kinematic,
+        pushes: &[(Contact, DMat3)],
+        i: usize,
+        j: usize,
+    ) -> (&[Lanes3], &[Lanes3]) {
+        let packed = &self.packed;
+        let moved = |group: usize, c: &Contact| {
+            let mut sum = [[0.0; LANES]; 3];
+            for k in 0..4 {
+                let v = c.v[k] as usize;
+                if c.w[k] != 0.0 && !scene.pinned[v] {
+                    let b = (kinematic.linear[v] * c.w[k]).as_mat3().to_cols_array_2d();
+                    add_product(&b, &packed[group][v], &mut sum);
+                }
+            }
+            sum
+        };
+        self.moved.clear();
+        self.forces.clear();
+        for (c, m) in pushes {
+            let own = moved(j, c);
+            let mut force = [[0.0; LANES]; 3];
+            add_product(&m.as_mat3().to_cols_array_2d(), &own, &mut force);
+            self.moved.push(if i == j { own } else { moved(i, c) });
+            self.forces.push(force);
+        }
+        (&self.moved, &self.forces)
     }
 }

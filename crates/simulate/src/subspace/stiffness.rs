@@ -20,11 +20,26 @@ pub(super) struct Stiffness {
     bending_scale: f32,
 }
 
+/// Directions that are multiplied at once.
+pub(super) const LANES: usize = 16;
+/// x, y and z of a vertex along sixteen directions.
+pub(super) type Lanes3 = [[f32; LANES]; 3];
+
+/// `out += M a`, `M` by columns.
+#[inline(always)]
+pub(super) fn add_product(m: &[[f32; 3]; 3], a: &Lanes3, out: &mut Lanes3) {
+    for r in 0..3 {
+        for l in 0..LANES {
+            out[r][l] += m[0][r] * a[0][l] + m[1][r] * a[1][l] + m[2][r] * a[2][l];
+        }
+    }
+}
+
 /// Changes of the angles and what bending makes of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Angles {
-    change: Vec<f32>,
-    moment: Vec<f32>,
+    change: Vec<[f32; LANES]>,
+    moment: Vec<[f32; LANES]>,
     change_exactly: Vec<f64>,
     moment_exactly: Vec<f64>,
 }
@@ -80,32 +95,45 @@ impl Stiffness {
         }
     }
 
-    /// `out = H v`, in single precision.
-    pub fn apply(&self, scene: &Scene, v: &[Vec3A], out: &mut [Vec3A], angles: &mut Angles) {
-        for (i, out) in out.iter_mut().enumerate() {
-            *out = self.diagonal[i] * v[i];
-        }
-        for (m, &[a, b]) in self.edges.iter().zip(&scene.edges) {
-            let (a, b) = (a as usize, b as usize);
-            out[a] += *m * v[b];
-            let u = v[a];
-            out[b] += Vec3A::new(m.x_axis.dot(u), m.y_axis.dot(u), m.z_axis.dot(u));
+    /// `out = H a` for sixteen directions at once: the matrix is read once for all of them.
+    pub fn apply(&self, scene: &Scene, a: &[Lanes3], out: &mut Vec<Lanes3>, angles: &mut Angles) {
+        out.clear();
+        out.extend(self.diagonal.iter().zip(a).map(|(m, a)| {
+            let mut sum = [[0.0; LANES]; 3];
+            add_product(&m.to_cols_array_2d(), a, &mut sum);
+            sum
+        }));
+        for (m, &[i, j]) in self.edges.iter().zip(&scene.edges) {
+            let (i, j) = (i as usize, j as usize);
+            add_product(&m.to_cols_array_2d(), &a[j], &mut out[i]);
+            add_product(&m.transpose().to_cols_array_2d(), &a[i], &mut out[j]);
         }
         let Angles { change, moment, .. } = angles;
         change.clear();
-        change.extend(self.turns.iter().zip(&scene.hinges).map(|(g, h)| {
-            let sum = (g[0] * v[h.v[0] as usize] + g[1] * v[h.v[1] as usize])
-                + (g[2] * v[h.v[2] as usize] + g[3] * v[h.v[3] as usize]);
-            sum.x + sum.y + sum.z
+        change.extend(self.turns.iter().zip(&scene.hinges).map(|(turn, h)| {
+            let mut sum = [0.0; LANES];
+            for (g, &v) in turn.iter().zip(&h.v) {
+                for (g, a) in g.to_array().iter().zip(&a[v as usize]) {
+                    (0..LANES).for_each(|l| sum[l] += g * a[l]);
+                }
+            }
+            sum
         }));
-        moment.resize(change.len(), 0.0);
-        scene.bending.apply_single(change, moment);
-        for ((g, h), m) in self.turns.iter().zip(&scene.hinges).zip(&*moment) {
-            let m = m * self.bending_scale;
-            for k in 0..4 {
-                out[h.v[k] as usize] += g[k] * m;
+        scene.bending.apply_lanes(change, moment);
+        for ((turn, h), m) in self.turns.iter().zip(&scene.hinges).zip(&*moment) {
+            for (g, &v) in turn.iter().zip(&h.v) {
+                let to = &mut out[v as usize];
+                for (g, to) in g.to_array().iter().zip(to) {
+                    let g = g * self.bending_scale;
+                    (0..LANES).for_each(|l| to[l] += g * m[l]);
+                }
             }
         }
+    }
+
+    /// Block of a vertex on the diagonal, without bending.
+    pub fn block(&self, i: usize) -> Mat3A {
+        self.diagonal[i]
     }
 
     /// `out = H v`, with every product in double precision.

@@ -66,13 +66,6 @@ impl Touch {
         self.cloth.contacts(scene, &now.state.x, x, thickness, stiffness, &mut self.contacts);
     }
 
-    /// The contacts at a later place of the same step.
-    pub fn refresh(&mut self, now: &StepContext<'_>, x: &[DVec3]) {
-        self.surfaces.refresh(now, x);
-        self.contacts.retain(|c| c.sample == NO_SAMPLE);
-        self.contacts.extend_from_slice(&self.surfaces.contacts);
-    }
-
     /// Moves vertices that a step left inside a body out of it, and says which: `push(vertex, by)`.
     pub fn keep_out(&self, scene: &Scene, x: &[DVec3], mut push: impl FnMut(usize, DVec3)) -> usize {
         let mut count = 0;

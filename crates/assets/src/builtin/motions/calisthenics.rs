@@ -55,8 +55,8 @@ pub(super) fn exercise(figure: &Figure, name: &str) -> Option<Plan> {
         "yo" => {
             extra.twist = sway(d(40.0));
             extra.pelvis_twist = sway(d(10.0));
-            extra.arms_forward = hold(0.3, 5.6, 1.0, d(60.0));
-            extra.elbows = add(hold(0.8, 2.6, 0.8, d(85.0)), hold(2.6, 4.6, 0.8, d(85.0)));
+            extra.arms_forward = hold(0.3, 5.6, 1.0, d(40.0));
+            extra.elbows = add(hold(0.8, 2.6, 0.8, d(55.0)), hold(2.6, 4.6, 0.8, d(55.0)));
         }
         "arms-bend" => {
             extra.arms_forward = hold(0.4, 5.6, 1.2, d(85.0));

@@ -38,6 +38,21 @@ pub struct Run {
     pub frames: Vec<Vec<Vec3>>,
 }
 
+impl Run {
+    /// A run that ended before its time.
+    pub fn broken() -> Self {
+        let nan = f64::NAN;
+        Self {
+            mean_mm: nan,
+            p95_mm: nan,
+            acceleration: nan,
+            wrinkles: [nan; WRINKLE_BANDS],
+            ms: nan,
+            ..Self::default()
+        }
+    }
+}
+
 /// Seconds of processor time of this process.
 fn clock() -> f64 {
     1e-3 * toile_lab::cpu_ms()

@@ -1,0 +1,89 @@
+//! Times at full size from takes of a coarser cut.
+//!
+//! A full simulation of tens of thousands of vertices takes hours a clip. What a step costs can be measured without: frames of
+//! a coarser cut are carried onto the fine one, a database is learned from them, and both simulations are stepped from there.
+
+use super::play::{Run, Stage, Start};
+use anyhow::Result;
+use std::path::Path;
+use std::sync::Arc;
+use toile_assets::{Body, Fabric, Garment, Take};
+use toile_geometry::TriangleTree;
+use toile_learn::{AdaptiveSettings, train_adaptive};
+use toile_model::adaptive::Database;
+use toile_simulate::{Assembly, SubspaceSettings};
+
+/// What a fine garment costs.
+pub struct Fine {
+    pub name: String,
+    pub vertices: usize,
+    pub vectors: usize,
+    pub bytes: u64,
+    pub load_ms: f64,
+    pub full_ms: [f64; 2],
+    pub plain: Run,
+    pub kept: Run,
+}
+
+/// Frames of a clip that are played.
+const FRAMES: usize = 24;
+
+/// Carries takes over and measures.
+pub fn measure(
+    body: &Body,
+    coarse: &Garment,
+    fine: &Garment,
+    fabric: &Fabric,
+    takes: &[Take],
+    out: &Path,
+) -> Result<Fine> {
+    let takes: Vec<Take> = takes.iter().map(|t| carried(coarse, fine, t)).collect();
+    // As many vectors as theirs, or as the bytes of a database allow.
+    let sites = (18.0 / 7.0 * takes.len() as f64).round() as usize;
+    let settings = AdaptiveSettings::default()
+        .with(|s| (s.sites, s.vectors, s.least_significance) = (sites, 212usize.div_ceil(sites.max(1)), 0.0));
+    let training = train_adaptive(body, &takes, &settings, &|_| ()).map_err(crate::train::bad_takes)?;
+    let file = out.join("fine.toile");
+    training.database.write(&file)?;
+    let begun = toile_lab::cpu_ms();
+    let database = Arc::new(Database::read(&file)?);
+    let load_ms = toile_lab::cpu_ms() - begun;
+    let stage = Stage { body, garment: fine, fabric };
+    let mut take = takes[0].clone();
+    take.roots.truncate(FRAMES);
+    let play = |settings| stage.play(&database, &take, settings, Start::Simulated);
+    let plain = SubspaceSettings::default().with(|s| s.assembly = Assembly::Plain);
+    Ok(Fine {
+        name: fine.name.clone(),
+        vertices: fine.sim.positions.len(),
+        vectors: database.vector_count(),
+        bytes: std::fs::metadata(&file).map_or(0, |m| m.len()),
+        load_ms,
+        kept: play(SubspaceSettings::default())?,
+        plain: play(plain)?,
+        full_ms: [stage.full_ms(&take, 1.0 / 240.0, 1)?, stage.full_ms(&take, 1.0 / 30.0, 1)?],
+    })
+}
+
+/// A take of the coarse cut on the fine one: every vertex goes with the point of the coarse garment that it is nearest to as
+/// both are put on.
+fn carried(coarse: &Garment, fine: &Garment, take: &Take) -> Take {
+    let tree = TriangleTree::new(&coarse.sim.positions, &coarse.sim.triangles);
+    let near: Vec<_> = fine.sim.positions.iter().filter_map(|p| tree.closest(*p)).collect();
+    let carry = |frame: &[glam::Vec3]| -> Vec<glam::Vec3> {
+        let place = |c: &toile_geometry::ClosestPoint| {
+            let corners = coarse.sim.triangles[c.triangle as usize];
+            (0..3).map(|k| frame[corners[k] as usize] * c.barycentric[k]).sum()
+        };
+        near.iter().map(place).collect()
+    };
+    Take {
+        triangles: fine.sim.triangles.clone(),
+        positions: (0..take.len()).flat_map(|f| carry(take.frame(f))).collect(),
+        vertices: fine.sim.positions.len(),
+        draped: carry(&take.draped),
+        provenance: None,
+        notes: Vec::new(),
+        ..take.clone()
+    }
+}
