@@ -29,6 +29,7 @@ use toile_run::{Actor, Crowd, CrowdSettings, Instance};
     toile crowd --count 1000 --threads 2 --budget-us 16600 --model dress.toile --garment dress --film crowd.mp4\n  \
     toile crowd --model skirt.toile --fabric silk,denim --wind 0,0,-3 --wind 3,0,0 --motion walk\n  \
     toile crowd --gpu --count 100000 --model dress.toile --motion walk\n  \
+    toile crowd --gpu --kernel f32 --seen 0.5 --mm-per-metre 1 --model dress.toile\n  \
     toile crowd --count 1000 --model dress.toile --motion walk --motion walk:0.9 --picture crowd.png"
 )]
 pub struct Args {
@@ -74,8 +75,11 @@ pub struct Args {
     #[arg(long, default_value_t = 0.0)]
     mm_per_metre: f32,
     /// On the graphics card: bones, state and vertices stay there
-    #[arg(long, conflicts_with_all = ["picture", "threads", "mm_per_metre"])]
+    #[arg(long, conflicts_with_all = ["picture", "threads"])]
     gpu: bool,
+    /// With --gpu, the share of the crowd that is seen, row by row: the others are stepped but not drawn
+    #[arg(long, default_value_t = 1.0, requires = "gpu")]
+    seen: f64,
     /// How the graphics card makes vertices: `fastest`, `f32`, `all` or the name of one
     #[arg(long, default_value = "fastest", requires = "gpu")]
     kernel: String,
@@ -111,6 +115,9 @@ pub fn run(args: &Args) -> Result<()> {
     }
     if !((1.0..=1000.0).contains(&rate) && args.seconds > 0.0 && args.seconds <= 3600.0) {
         faults.push(format!("{} s at {rate} frames per second cannot be measured", args.seconds));
+    }
+    if !(0.0..=1.0).contains(&args.seen) {
+        faults.push(format!("{} of a crowd cannot be seen: 0 to 1", args.seen));
     }
     if let Some(path) = &args.picture {
         picture::check(path, args)?;

@@ -442,6 +442,6 @@ impl Crowd {
     }
 }
 
-fn in_range(what: &'static str, value: f32) -> Result<()> {
+pub(crate) fn in_range(what: &'static str, value: f32) -> Result<()> {
     if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(Error::Range { what, value: value.into() }) }
 }

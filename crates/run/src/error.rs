@@ -94,10 +94,6 @@ pub enum Error {
     #[cfg(feature = "simulate")]
     #[error("{0}")]
     Simulation(String),
-    /// A model that the device has no passes for.
-    #[cfg(feature = "gpu")]
-    #[error("a correction on top of skinning (model D) runs on the processor only; train with `--model c`")]
-    ProcessorOnly,
     /// There is no graphics adapter.
     #[cfg(feature = "gpu")]
     #[error("no graphics adapter: {0}; a software one comes with `apt-get install -y mesa-vulkan-drivers`")]

@@ -4,7 +4,7 @@ mod synthetic;
 
 use glam::DVec3;
 use std::sync::Arc;
-use synthetic::{DRESS, SMALL, Size, actor, bones, model};
+use synthetic::{DRESS, SMALL, Size, actor, bones, cheap, corrected, model};
 use toile_geometry::Random;
 use toile_model::{Model, ModelKind};
 use toile_run::gpu::{Ask, Gpu, GpuCrowd, GpuSettings, Kernel, Tile, wgpu};
@@ -68,6 +68,19 @@ impl Pair {
         self.gpu.step(dt).unwrap();
     }
 
+    /// Vertices of the two crowds that are farther apart than rounding brings them, of all, and the farthest, mm.
+    fn apart(&mut self) -> (usize, usize, f32) {
+        let (mut many, mut all, mut worst) = (0, 0, 0.0f32);
+        for &(_, cpu, gpu) in &self.wearers {
+            let theirs = self.gpu.read_vertices(gpu).unwrap();
+            for (a, b) in self.cpu.vertices(cpu).unwrap().iter().zip(&theirs) {
+                let mm = 1000.0 * a.distance(*b);
+                (many, all, worst) = (many + usize::from(mm > PARITY_MM), all + 1, worst.max(mm));
+            }
+        }
+        (many, all, worst)
+    }
+
     /// The largest distance between the two crowds' vertices, mm.
     fn worst_mm(&mut self) -> f32 {
         self.cpu.draw();
@@ -105,13 +118,72 @@ fn a_thousand_steps_stay_together() {
 }
 
 #[test]
-fn any_rate_and_those_who_come_and_go_stay_together() {
+fn a_correction_on_top_of_skinning_stays_together_for_a_thousand_steps() {
     let Some(gpu) = open(Ask::Portable) else { return };
+    let mut pair = Pair::new(gpu, GpuSettings::default(), gated(corrected(SMALL, 1)), SMALL, 6);
+    (0..6).for_each(|who| pair.enter(who));
+    for step in 1..=1000 {
+        pair.step(1.0 / 30.0);
+        if step <= 3 || step % 250 == 0 {
+            pair.check(&format!("step {step}"));
+        }
+    }
+    // The gate was not open all the time: that is part of the arithmetic.
+    assert!(pair.gpu.read_clamped().unwrap() > 0);
+}
+
+#[test]
+fn a_dress_is_kept_outside_the_body_as_on_the_processor() {
+    let Some(gpu) = open(Ask::Best) else { return };
+    let mut rarely = corrected(DRESS, 3);
+    // No vertex meets a limb often: boxes about panels say which are near.
+    rarely.shield.as_mut().unwrap().meets.fill(0);
+    let kept =
+        [corrected(DRESS, 2), rarely, bare(corrected(DRESS, 4)), cheap(Size { vertices: 770, ..DRESS }, 5)];
+    for (n, form) in kept.into_iter().enumerate() {
+        let settings = GpuSettings::default().with(|s| s.normals = n == 0);
+        let size = Size { vertices: form.vertices, ..DRESS };
+        let mut pair = Pair::new(gpu.clone(), settings, form, size, 3);
+        (0..3).for_each(|who| pair.enter(who));
+        for step in 0..4 {
+            pair.step(1.0 / 30.0);
+            pair.worst_mm();
+            // Where limbs overlap, rounding decides which of them has the last word.
+            let (apart, all, mm) = pair.apart();
+            assert!(500 * apart <= all && mm < 50.0, "dress {n}, step {step}: {apart} of {all}, {mm} mm");
+        }
+    }
+}
+
+#[test]
+fn any_rate_and_those_who_come_and_go_stay_together() {
     let mut tight = model(SMALL, 2);
     tight.inputs.body_min.fill(-0.4);
     tight.inputs.body_max.fill(0.4);
     tight.inputs.max_turn = 0.005;
-    let mut pair = Pair::new(gpu, GpuSettings::default(), tight, SMALL, 5);
+    come_and_go(tight);
+}
+
+#[test]
+fn corrections_of_those_who_come_and_go_stay_together() {
+    come_and_go(gated(corrected(SMALL, 2)));
+}
+
+/// Not kept outside the body.
+fn bare(mut model: Model) -> Model {
+    model.shield = None;
+    model
+}
+
+/// With a gate that shuts well within what wearers do.
+fn gated(mut model: Model) -> Model {
+    model.correction.as_mut().unwrap().gate_sq = [0.3, 1.5];
+    model
+}
+
+fn come_and_go(model: Model) {
+    let Some(gpu) = open(Ask::Portable) else { return };
+    let mut pair = Pair::new(gpu, GpuSettings::default(), model, SMALL, 5);
     (0..3).for_each(|who| pair.enter(who));
     let mut random = Random::new(7);
     for step in 1..=300 {
@@ -246,6 +318,24 @@ fn who_is_not_drawn_keeps_its_vertices_and_its_history() {
 }
 
 #[test]
+fn from_afar_fewer_coefficients_are_drawn_within_the_tolerance() {
+    let Some(gpu) = open(Ask::Portable) else { return };
+    for form in [model(SMALL, 8), bare(corrected(SMALL, 8))] {
+        let mut pair = Pair::new(gpu.clone(), GpuSettings::default(), form, SMALL, 1);
+        pair.enter(0);
+        pair.step(1.0 / 30.0);
+        let away = DVec3::new(20.0, 1.0, 0.0);
+        pair.gpu.set_viewer(Some((away, 4.0))).unwrap();
+        let distance = (actor(0, pair.secs).position - away).length() as f32;
+        let worst = pair.worst_mm();
+        assert!(worst > 0.5 && worst <= 4.0 * (distance + 1.5), "{worst} mm at {distance} m");
+        pair.gpu.set_viewer(None).unwrap();
+        pair.check("from nearby");
+        assert!(pair.gpu.set_viewer(Some((away, -1.0))).is_err());
+    }
+}
+
+#[test]
 fn a_crowd_that_is_full_or_of_the_wrong_skeleton_says_so() {
     let Some(gpu) = open(Ask::Portable) else { return };
     let mut pair = Pair::new(gpu, GpuSettings::default(), model(SMALL, 9), SMALL, 1);
@@ -257,4 +347,21 @@ fn a_crowd_that_is_full_or_of_the_wrong_skeleton_says_so() {
     assert_eq!(pair.gpu.step(-1.0), Err(Error::TimeStep(-1.0)));
     let tile = Tile { instances: 64, depth: 16 };
     assert_eq!(Kernel::Half(tile).name(), "f16-storage 64x16");
+}
+
+/// `TOILE_NOISE=folder cargo test -p toile-run --features gpu --test gpu noise -- --ignored`: models of noise, of the built-in
+/// body's joints, that `toile crowd --gpu` is measured with.
+#[test]
+#[ignore = "writes files"]
+fn noise_to_measure_with() {
+    let Ok(folder) = std::env::var("TOILE_NOISE") else { return };
+    let body = Size { joints: 25, ..DRESS };
+    for (name, made) in [
+        ("c766", model(body, 1)),
+        ("c770", model(Size { vertices: 770, ..body }, 1)),
+        ("d770", corrected(Size { vertices: 770, cloth_dims: 32, body_dims: 72, ..body }, 1)),
+        ("cheap770", cheap(Size { vertices: 770, cloth_dims: 32, body_dims: 72, ..body }, 1)),
+    ] {
+        made.write(&std::path::Path::new(&folder).join(format!("{name}.toile"))).unwrap();
+    }
 }

@@ -1,9 +1,10 @@
 //! As many instances of a model as buffers and bindings have room for.
 
+use super::correct::{Correct, Corrected};
 use super::crowd::GpuSettings;
 use super::device::Gpu;
 use super::kernel::Kernel;
-use super::packed::{Packed, Sizes, TILE};
+use super::packed::{Packed, Sizes};
 use super::passes::{HALVED_ROWS, Passes, STEP_STRIDE};
 use crate::Actor;
 use crate::angle::sin_cos;
@@ -91,6 +92,10 @@ pub(super) struct Step {
     pub is_last: u32,
     pub origin_high: [f32; 4],
     pub origin_low: [f32; 4],
+    pub viewer: [f32; 4],
+    pub waits: u32,
+    pub spares: u32,
+    pub unused: [u32; 2],
 }
 
 /// Poses given by the processor, until they are uploaded.
@@ -111,6 +116,21 @@ struct Groups {
     normals: Option<wgpu::BindGroup>,
 }
 
+/// What the passes of a model D share with the others.
+pub(super) struct Tables<'a> {
+    pub steps: &'a wgpu::Buffer,
+    pub flags: &'a wgpu::Buffer,
+    pub modes: &'a wgpu::Buffer,
+    pub body: &'a wgpu::Buffer,
+    pub metas: &'a wgpu::Buffer,
+    pub latents: &'a wgpu::Buffer,
+    pub counts: &'a wgpu::Buffer,
+    pub places: &'a wgpu::Buffer,
+    pub poses: &'a wgpu::Buffer,
+    pub bones: &'a wgpu::Buffer,
+    pub vertices: &'a wgpu::Buffer,
+}
+
 /// Tables of some instances.
 pub(super) struct Chunk {
     pub first: u32,
@@ -124,6 +144,7 @@ pub(super) struct Chunk {
     flags: wgpu::Buffer,
     steps: wgpu::Buffer,
     groups: Groups,
+    corrected: Option<Corrected>,
     words: Vec<u32>,
     words_changed: Range<usize>,
     staged: Option<Staged>,
@@ -131,7 +152,7 @@ pub(super) struct Chunk {
 }
 
 /// Bytes of one instance in each of its buffers.
-fn bytes_each(sizes: &Sizes) -> [u64; 6] {
+fn bytes_each(sizes: &Sizes) -> [u64; 7] {
     let quads = |n: u32| u64::from(n) * 16;
     [
         12 * u64::from(sizes.vertices),
@@ -140,6 +161,7 @@ fn bytes_each(sizes: &Sizes) -> [u64; 6] {
         quads(sizes.ring * sizes.depth),
         quads(sizes.root),
         96,
+        quads(sizes.correcting.map_or(0, |c| c.width())),
     ]
 }
 
@@ -159,6 +181,7 @@ impl Chunk {
         sizes: &Sizes,
         packed: &Packed,
         passes: &Passes,
+        correct: Option<&Correct>,
         settings: &GpuSettings,
         (first, count): (u32, u32),
         slots: u32,
@@ -177,7 +200,7 @@ impl Chunk {
         let rows = |label: &str, each: u64| buffer(label, u64::from(room) * each, U::STORAGE | U::COPY_DST);
         let drawn = U::STORAGE | U::VERTEX | U::COPY_SRC;
         let garment = u64::from(count) * 12 * u64::from(sizes.vertices);
-        let [_, bones, body, latents, roots, poses] = bytes_each(sizes);
+        let [_, bones, body, latents, roots, poses, _] = bytes_each(sizes);
         let vertices = buffer("vertices", garment, drawn);
         let normals = settings.normals.then(|| buffer("normals", garment, drawn));
         let (poses, bones) = (rows("poses", poses), rows("bones", bones));
@@ -197,18 +220,22 @@ impl Chunk {
             Some(halves) => [halves, &places, &packed.basis, &packed.mean, &vertices].to_vec(),
             None => [&modes, &latents, &places, &packed.basis, &packed.mean, &vertices].to_vec(),
         };
-        let latent = |weights| [&flags, &modes, &body, &metas, weights, &latents, &counts];
+        let latent = |weights, limits| [weights, &flags, &modes, &body, &metas, limits, &latents, &counts];
         let root = [&flags, &poses, &roots, &modes, &metas, &counts];
         let groups = Groups {
             features: passes.features.group(
                 gpu,
                 &steps,
-                &[&poses, &bones, &packed.body, &packed.bones_mean, &body],
+                &[&packed.body, &poses, &bones, &packed.bones_mean, &body],
             ),
             roots: [&passes.tick, &passes.wait].map(|p| p.group(gpu, &steps, &root)),
-            latent: passes.latent.group(gpu, &steps, &latent(&packed.latent)),
-            start: passes.start.group(gpu, &steps, &latent(&packed.start)),
-            place: passes.place.group(gpu, &steps, &[&flags, &modes, &poses, &places]),
+            latent: passes.latent.group(gpu, &steps, &latent(&packed.latent, &packed.latent_limits)),
+            start: passes.start.group(gpu, &steps, &latent(&packed.start, &packed.start_limits)),
+            place: passes.place.group(
+                gpu,
+                &steps,
+                &[&flags, &modes, &poses, &places, &latents, &packed.reach],
+            ),
             halve: passes
                 .halve
                 .as_ref()
@@ -219,7 +246,24 @@ impl Chunk {
                 p.group(gpu, &steps, &[&places, &vertices, &packed.begins, &packed.corners, n])
             }),
         };
+        let corrected = correct.map(|correct| {
+            let tables = Tables {
+                steps: &steps,
+                flags: &flags,
+                modes: &modes,
+                body: &body,
+                metas: &metas,
+                latents: &latents,
+                counts: &counts,
+                places: &places,
+                poses: &poses,
+                bones: &bones,
+                vertices: &vertices,
+            };
+            Corrected::new(gpu, correct, &tables, rows)
+        });
         Self {
+            corrected,
             first,
             count,
             room,
@@ -298,9 +342,8 @@ impl Chunk {
         queue.write_buffer(&self.steps, u64::from(slot * STEP_STRIDE), bytemuck::bytes_of(&step));
     }
 
-    pub fn features(&self, pass: &mut wgpu::ComputePass, passes: &Passes, sizes: &Sizes) {
-        let size = [Sizes::tiles(sizes.body), self.room / TILE];
-        passes.features.dispatch(pass, &self.groups.features, 0, size);
+    pub fn features(&self, pass: &mut wgpu::ComputePass, passes: &Passes) {
+        passes.features.dispatch(pass, &self.groups.features, 0, passes.layouts.features.groups(self.room));
     }
 
     pub fn roots(&self, pass: &mut wgpu::ComputePass, passes: &Passes, slot: u32, is_tick: bool) {
@@ -310,18 +353,27 @@ impl Chunk {
     }
 
     /// The latent step, or the order-0 one for those who begin.
-    pub fn latent(
-        &self,
-        pass: &mut wgpu::ComputePass,
-        passes: &Passes,
-        sizes: &Sizes,
-        slot: u32,
-        starts: bool,
-    ) {
-        let size = [Sizes::tiles(sizes.depth), self.room / TILE];
-        let (kind, group) =
-            if starts { (&passes.start, &self.groups.start) } else { (&passes.latent, &self.groups.latent) };
-        kind.dispatch(pass, group, slot, size);
+    pub fn latent(&self, pass: &mut wgpu::ComputePass, passes: &Passes, slot: u32, starts: bool) {
+        let (kind, group, layout) = if starts {
+            (&passes.start, &self.groups.start, &passes.layouts.start)
+        } else {
+            (&passes.latent, &self.groups.latent, &passes.layouts.latent)
+        };
+        kind.dispatch(pass, group, slot, layout.groups(self.room));
+    }
+
+    /// The state of a model D.
+    pub fn correct(&self, pass: &mut wgpu::ComputePass, correct: &Correct, slot: u32) {
+        if let Some(corrected) = &self.corrected {
+            corrected.tick(pass, correct, slot, self.room);
+        }
+    }
+
+    /// The vertices of a model D from the bind pose into the world.
+    pub fn hang(&self, pass: &mut wgpu::ComputePass, correct: &Correct) {
+        if let Some(corrected) = &self.corrected {
+            correct.hang.dispatch(pass, &corrected.hang, self.count);
+        }
     }
 
     pub fn place(&self, pass: &mut wgpu::ComputePass, passes: &Passes, sizes: &Sizes) {

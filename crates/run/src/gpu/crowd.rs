@@ -1,13 +1,15 @@
 //! Many learned garments at once, on the device.
 
 use super::chunk::{self, PosedRow, PosedRows, Step};
+use super::correct::Correct;
 use super::device::Gpu;
 use super::floor::{self, Floors};
 use super::kernel::Kernel;
-use super::packed::{Packed, Sizes};
+use super::packed::{Layouts, Packed, Sizes};
 use super::passes::Passes;
 use super::timing::{Stage, Timing};
 use crate::clock::{self, Clock, MAX_DT_SECS, Plan};
+use crate::crowd::in_range;
 use crate::{Actor, Error, Instance, ModelId, Result, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
@@ -77,6 +79,7 @@ struct Herd {
     model: Arc<Model>,
     sizes: Sizes,
     passes: Passes,
+    correct: Option<Correct>,
     clock: Clock,
     plan: Plan,
     chunks: Vec<chunk::Chunk>,
@@ -90,6 +93,8 @@ struct Herd {
     /// Somebody begins in this step, and for how many ticks somebody still uses the order-0 model.
     begins: bool,
     starting: usize,
+    /// Places whose vertices are not wanted.
+    hidden: usize,
 }
 
 /// A chunk's buffers, to draw from or to share.
@@ -109,12 +114,14 @@ pub struct Chunk<'a> {
 /// Many garments of one or several models, whose state and vertices stay on the device.
 ///
 /// The calls and the latent clock are those of [`crate::Crowd`]; results agree with it to rounding. Instances come
-/// and go without rebuilding anything. Models A, B and C; `set_body` and tolerances by distance are the processor's alone.
+/// and go without rebuilding anything. `set_body` and tolerances of single instances are the processor's alone.
 pub struct GpuCrowd {
     gpu: Arc<Gpu>,
     settings: GpuSettings,
     herds: Vec<Herd>,
     origin: DVec3,
+    /// Who looks, and how far off a vertex may be for each metre of distance, m.
+    viewer: Option<(DVec3, f32)>,
     steps: u64,
     timing: Option<Timing>,
 }
@@ -126,7 +133,7 @@ impl GpuCrowd {
             return Err(Error::Device(format!("{} has no matrix units that can be used", gpu.info.name)));
         }
         let timing = Timing::new(&gpu);
-        Ok(Self { gpu, settings, herds: Vec::new(), origin: DVec3::ZERO, steps: 0, timing })
+        Ok(Self { gpu, settings, herds: Vec::new(), origin: DVec3::ZERO, viewer: None, steps: 0, timing })
     }
 
     /// What the crowd runs with.
@@ -142,9 +149,6 @@ impl GpuCrowd {
     /// Adds a model and room for `reserve` instances of it. Its certificate is checked here.
     pub fn add_model(&mut self, model: Arc<Model>, reserve: usize) -> Result<ModelId> {
         model.verify_certificate()?;
-        if model.correction.is_some() {
-            return Err(Error::ProcessorOnly);
-        }
         if model.triangles.iter().flatten().any(|i| *i as usize >= model.vertices) {
             let what = "an index of the model's triangles";
             return Err(Error::Range { what, value: model.vertices as f64 });
@@ -155,15 +159,27 @@ impl GpuCrowd {
         let gpu = &*self.gpu;
         let memory = gpu.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let sound = gpu.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let kernel = self.settings.kernel;
         let sizes = Sizes::new(&model);
-        let packed = Packed::new(gpu, &model, &sizes, self.settings.kernel);
-        let passes = Passes::new(gpu, &model, &sizes, &self.settings, reserve as u32);
+        let layouts = Layouts::new(&sizes);
+        let packed = Packed::new(gpu, &model, &sizes, &layouts, kernel);
+        let passes = Passes::new(gpu, &model, &sizes, layouts, &self.settings, reserve as u32);
+        let correct = Correct::new(gpu, &model, &sizes)?;
         let each = chunk::most(gpu, &sizes);
         // As many ticks as the longest step may have, and the step's own slot.
         let slots = (MAX_DT_SECS * model.fps).ceil() as u32 + 2;
         let chunks = (0..reserve as u32).step_by(each as usize).map(|first| {
             let count = each.min(reserve as u32 - first);
-            chunk::Chunk::new(gpu, &sizes, &packed, &passes, &self.settings, (first, count), slots)
+            chunk::Chunk::new(
+                gpu,
+                &sizes,
+                &packed,
+                &passes,
+                correct.as_ref(),
+                &self.settings,
+                (first, count),
+                slots,
+            )
         });
         let chunks = chunks.collect();
         for scope in [sound.pop(), memory.pop()] {
@@ -176,6 +192,7 @@ impl GpuCrowd {
             plan: Plan::NONE,
             sizes,
             passes,
+            correct,
             chunks,
             each,
             slots: vec![Slot::EMPTY; reserve],
@@ -184,6 +201,7 @@ impl GpuCrowd {
             body: 0,
             begins: false,
             starting: 0,
+            hidden: 0,
             model,
         });
         Ok(ModelId::from_bits(self.herds.len() as u32 - 1))
@@ -205,6 +223,8 @@ impl GpuCrowd {
         let (herd, i) = self.find(instance)?;
         let slot = &mut herd.slots[i];
         (slot.alive, slot.generation) = (false, slot.generation.wrapping_add(1));
+        herd.hidden -= usize::from(!slot.drawn);
+        slot.drawn = true;
         herd.tell(i);
         herd.free.push(i as u32);
         Ok(())
@@ -286,6 +306,8 @@ impl GpuCrowd {
     /// Whether vertices are wanted; the state goes on either way. On at first.
     pub fn set_drawn(&mut self, instance: Instance, drawn: bool) -> Result<()> {
         let (herd, i) = self.find(instance)?;
+        herd.hidden += usize::from(herd.slots[i].drawn);
+        herd.hidden -= usize::from(drawn);
         herd.slots[i].drawn = drawn;
         herd.tell(i);
         Ok(())
@@ -297,6 +319,17 @@ impl GpuCrowd {
             return Err(Error::NotFinite { what: "the origin".into() });
         }
         self.origin = origin;
+        Ok(())
+    }
+
+    /// Lets vertices be off by so many millimetres for each metre from a viewer, as [`crate::Crowd::set_viewer`] does:
+    /// fewer coefficients are drawn, in steps of four and alike for instances that are made together. Matrix units draw all.
+    pub fn set_viewer(&mut self, viewer: Option<(DVec3, f32)>) -> Result<()> {
+        if let Some((at, mm_per_metre)) = viewer {
+            in_range("mm per metre", mm_per_metre)?;
+            pose::check_place("the viewer", at)?;
+        }
+        self.viewer = viewer.map(|(at, mm)| (at, mm / 1000.0));
         Ok(())
     }
 
@@ -319,28 +352,38 @@ impl GpuCrowd {
         let herds = &self.herds;
         stage(&mut encoder, &mut self.timing, Stage::Features, |pass| {
             for herd in herds {
-                herd.chunks.iter().for_each(|c| c.features(pass, &herd.passes, &herd.sizes));
+                herd.chunks.iter().for_each(|c| c.features(pass, &herd.passes));
+                // Nothing of one is needed for the other: they run side by side.
+                let is_tick = herd.plan.ticks > 0;
+                herd.chunks.iter().for_each(|c| c.roots(pass, &herd.passes, 1, is_tick));
             }
         });
         // A step without a tick still has one slot: poses move on in it, and newcomers begin.
         let slots = herds.iter().map(|h| h.plan.ticks.max(1)).max().unwrap_or(0);
         for t in 0..slots {
             let taking_part = || herds.iter().filter(move |h| t < h.plan.ticks.max(1));
-            stage(&mut encoder, &mut self.timing, Stage::Roots, |pass| {
-                for herd in taking_part() {
-                    let is_tick = herd.plan.ticks > 0;
-                    herd.chunks.iter().for_each(|c| c.roots(pass, &herd.passes, t + 1, is_tick));
-                }
-            });
+            if t > 0 {
+                stage(&mut encoder, &mut self.timing, Stage::Roots, |pass| {
+                    for herd in taking_part() {
+                        herd.chunks.iter().for_each(|c| c.roots(pass, &herd.passes, t + 1, true));
+                    }
+                });
+            }
             stage(&mut encoder, &mut self.timing, Stage::Latent, |pass| {
                 for herd in taking_part() {
                     let (all, starts) = herd.latent_passes(t);
+                    if let Some(correct) = &herd.correct {
+                        if all || starts {
+                            herd.chunks.iter().for_each(|c| c.correct(pass, correct, t + 1));
+                        }
+                        continue;
+                    }
                     for chunk in &herd.chunks {
                         if all {
-                            chunk.latent(pass, &herd.passes, &herd.sizes, t + 1, false);
+                            chunk.latent(pass, &herd.passes, t + 1, false);
                         }
                         if starts {
-                            chunk.latent(pass, &herd.passes, &herd.sizes, t + 1, true);
+                            chunk.latent(pass, &herd.passes, t + 1, true);
                         }
                     }
                 }
@@ -359,8 +402,11 @@ impl GpuCrowd {
     pub fn draw(&mut self) {
         let queue = &self.gpu.queue;
         let [high, low] = chunk::split(self.origin).map(|[x, y, z]| [x, y, z, 0.0]);
+        let viewer =
+            self.viewer.map_or([0.0; 4], |(at, m)| (at - self.origin).as_vec3().extend(m).to_array());
         for herd in &mut self.herds {
-            let step = Step { origin_high: high, origin_low: low, ..herd.shown() };
+            let spares = u32::from(herd.hidden > 0 || self.viewer.is_some());
+            let step = Step { origin_high: high, origin_low: low, viewer, spares, ..herd.shown() };
             for chunk in &mut herd.chunks {
                 chunk.upload_words(queue);
                 chunk.write_step(queue, 0, &step);
@@ -382,6 +428,13 @@ impl GpuCrowd {
             let size = settings.kernel.groups(&herd.sizes, units, count);
             chunk.reconstruct(pass, &herd.passes, size);
         });
+        if herds.iter().any(|h| h.correct.is_some()) {
+            each(Stage::Hang, &|pass, herd, chunk| {
+                if let Some(correct) = &herd.correct {
+                    chunk.hang(pass, correct);
+                }
+            });
+        }
         if settings.normals {
             each(Stage::Normals, &|pass, herd, chunk| chunk.normals(pass, &herd.passes, &herd.sizes));
         }
@@ -515,6 +568,7 @@ impl Herd {
                 share: if ticks > 0 { self.plan.share(t) as f32 } else { 1.0 },
                 is_first: u32::from(t == 0),
                 is_last: u32::from(t + 1 == ticks),
+                waits: u32::from(ticks == 0),
                 ..self.shown()
             };
             self.chunks.iter().for_each(|c| c.write_step(queue, t + 1, &step));

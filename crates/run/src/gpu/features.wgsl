@@ -4,13 +4,15 @@
 // workgroup memory.
 
 @group(0) @binding(0) var<uniform> step: Step;
-@group(0) @binding(1) var<storage, read> poses: array<vec4<f32>>;
-@group(0) @binding(2) var<storage, read> bones: array<vec4<f32>>;
-@group(0) @binding(3) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> weights: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> poses: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read> bones: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read> bones_mean: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read_write> body: array<vec4<f32>>;
 
 const WEIGHTS = 12u * 16u;
+// Of one tile of weights.
+const INPUTS = (3u * JOINTS + 3u) / 4u * 4u;
 var<workgroup> weight_tile: array<vec4<f32>, WEIGHTS>;
 // Scalars of one instance each; read four instances at a time.
 var<workgroup> bone_tile: array<f32, 12u * TILE>;
@@ -36,7 +38,7 @@ fn features(
     for (var joint = 0u; joint < JOINTS; joint++) {
         workgroupBarrier();
         for (var e = thread; e < WEIGHTS; e += TILE) {
-            weight_tile[e] = weights[(group.x * JOINTS + joint) * WEIGHTS + e];
+            weight_tile[e] = weights[group.x * INPUTS * 64u + joint * WEIGHTS + e];
         }
         let at = 3u * (own * JOINTS + joint);
         let a = bones[at];

@@ -19,6 +19,8 @@ pub struct Units {
     pub subgroups: u32,
     /// Blocks of instances that a subgroup keeps in registers.
     pub blocks: u32,
+    /// Vertices that it makes at a time: 16 or 32, whose rows are whole matrices.
+    pub vertices: u32,
     /// Coefficients, in matrices, that are multiplied once more with what rounding took; 0 for none.
     pub leading: u32,
 }
@@ -41,7 +43,7 @@ impl Kernel {
     /// The fastest that stays within half a millimetre.
     pub fn fastest(gpu: &Gpu) -> Self {
         match gpu.units {
-            Some(_) => Self::Cooperative(Units { subgroups: 1, blocks: 1, leading: 1 }),
+            Some(_) => Self::Cooperative(Units { subgroups: 1, blocks: 1, vertices: 16, leading: 1 }),
             None => Self::PORTABLE,
         }
     }
@@ -51,7 +53,9 @@ impl Kernel {
         match self {
             Self::Tiled(t) => format!("f32 {}x{}", t.instances, t.depth),
             Self::Half(t) => format!("f16-storage {}x{}", t.instances, t.depth),
-            Self::Cooperative(u) => format!("cooperative {}x{}+{}", u.subgroups, u.blocks, u.leading),
+            Self::Cooperative(u) => {
+                format!("cooperative {}x{}x{}+{}", u.subgroups, u.blocks, u.vertices, u.leading)
+            }
         }
     }
 
@@ -81,9 +85,10 @@ impl Kernel {
         }
         all.push(Self::Half(Tile { instances: 64, depth: 16 }));
         if let Some(unit) = gpu.units {
-            for (subgroups, blocks) in [(1, 1), (1, 2), (2, 1), (4, 2)] {
+            for (subgroups, blocks, vertices) in [(1, 1, 16), (1, 1, 32), (1, 2, 16), (2, 1, 16), (2, 1, 32)]
+            {
                 for leading in [0, 1] {
-                    let units = Units { subgroups, blocks, leading };
+                    let units = Units { subgroups, blocks, vertices, leading };
                     if units.bytes(unit) <= room {
                         all.push(Self::Cooperative(units));
                     }
@@ -118,7 +123,7 @@ impl Tile {
 impl Units {
     /// Workgroup memory.
     pub(super) fn bytes(&self, unit: MatrixUnit) -> u32 {
-        4 * self.subgroups * self.blocks * unit.edge * 52
+        4 * self.subgroups * self.blocks * unit.edge * (3 * self.vertices + 4)
     }
 
     /// Instances of a workgroup.

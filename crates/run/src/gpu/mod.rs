@@ -6,12 +6,15 @@
 //! the buffers to draw from.
 
 mod chunk;
+mod correct;
 mod crowd;
 mod device;
 mod floor;
+mod hang;
 mod kernel;
 mod packed;
 mod passes;
+mod product;
 mod shader;
 mod timing;
 

@@ -1,15 +1,15 @@
 //! A model as the shaders read it.
 
+use super::correct::Lengths;
 use super::device::{Gpu, MatrixUnit};
 use super::kernel::{Kernel, Units};
+use super::product::Layout;
 use super::shader::Constants;
-use toile_model::Model;
+use toile_model::{Model, ROOT_TERMS};
 use wgpu::util::{BufferInitDescriptor, DeviceExt};
 
 /// Instances of a tile of the passes before the vertices.
 pub(super) const TILE: u32 = 128;
-/// Vertices that a subgroup makes at a time with matrix units: 48 rows are whole matrices and whole vertices.
-const UNIT_VERTICES: u32 = 16;
 
 /// Lengths that shaders have as constants; those of rows count four numbers as one.
 #[derive(Clone, Copy)]
@@ -29,6 +29,8 @@ pub(super) struct Sizes {
     /// Of the garment, and with room so that every instance's begin at 16 bytes.
     pub garment: u32,
     pub vertices: u32,
+    /// Of a model D's features.
+    pub correcting: Option<Lengths>,
 }
 
 impl Sizes {
@@ -36,7 +38,11 @@ impl Sizes {
         let quads = |n: usize| (n.div_ceil(16) * 4) as u32;
         let order = model.order as u32;
         let (body, depth) = (quads(model.body_dims), quads(model.cloth_dims));
-        let meta = (5 * model.c.len()).div_ceil(4) as u32;
+        let correcting = model.correction.as_ref().map(|c| Lengths::new(c, body));
+        let meta = match correcting {
+            Some(_) => ROOT_TERMS.div_ceil(4) as u32,
+            None => (5 * model.c.len()).div_ceil(4) as u32,
+        };
         let garment = model.vertices as u32;
         Self {
             joints: model.joints as u32,
@@ -47,9 +53,10 @@ impl Sizes {
             meta,
             inputs: (body + order * depth + meta).next_multiple_of(4),
             start_inputs: body,
-            root: 6 + 2 * order,
+            root: 6 + 2 * if correcting.is_some() { 1 } else { order },
+            correcting,
             garment,
-            vertices: garment.next_multiple_of(4),
+            vertices: stride(garment),
         }
     }
 
@@ -69,14 +76,31 @@ impl Sizes {
         ])
     }
 
-    /// Tiles of 64 columns.
-    pub fn tiles(quads: u32) -> u32 {
-        quads.div_ceil(16)
-    }
-
     /// What matrix units go through: matrices along the coefficients, and tiles down the garment.
     pub fn unit_shape(&self, units: Units, unit: MatrixUnit) -> (u32, u32) {
-        (4 * self.depth / unit.edge + 2 * units.leading, self.garment.div_ceil(UNIT_VERTICES))
+        (4 * self.depth / unit.edge + 2 * units.leading, self.garment.div_ceil(units.vertices))
+    }
+}
+
+/// Vertices from one instance to the next: instances that do not begin with a sector of memory are written a third slower.
+fn stride(garment: u32) -> u32 {
+    garment.next_multiple_of(16)
+}
+
+/// How the matrices of a model are multiplied with.
+pub(super) struct Layouts {
+    pub features: Layout,
+    pub latent: Layout,
+    pub start: Layout,
+}
+
+impl Layouts {
+    pub fn new(sizes: &Sizes) -> Self {
+        Self {
+            features: Layout::new(3 * sizes.joints, sizes.body),
+            latent: Layout::new(sizes.inputs, sizes.depth),
+            start: Layout::new(sizes.start_inputs, sizes.depth),
+        }
     }
 }
 
@@ -85,24 +109,33 @@ pub(super) struct Packed {
     pub body: wgpu::Buffer,
     pub bones_mean: wgpu::Buffer,
     pub latent: wgpu::Buffer,
+    pub latent_limits: wgpu::Buffer,
     pub start: wgpu::Buffer,
+    pub start_limits: wgpu::Buffer,
     pub basis: wgpu::Buffer,
     pub mean: wgpu::Buffer,
+    /// The farthest that one unit of each coefficient moves any vertex, m.
+    pub reach: wgpu::Buffer,
     /// Where each vertex's corners begin, and the other two vertices of each.
     pub begins: wgpu::Buffer,
     pub corners: wgpu::Buffer,
 }
 
 impl Packed {
-    pub fn new(gpu: &Gpu, model: &Model, sizes: &Sizes, kernel: Kernel) -> Self {
+    pub fn new(gpu: &Gpu, model: &Model, sizes: &Sizes, layouts: &Layouts, kernel: Kernel) -> Self {
         let (m, d) = (model.body_dims, model.cloth_dims);
         let entries = 12 * model.joints;
-        let body = tiled(m, entries, |r, k| model.body_from_bones[r * entries + k]);
+        let from_bones = |r: usize, k: usize| {
+            if r < m && k < entries { model.body_from_bones[r * entries + k] } else { 0.0 }
+        };
+        let body = layouts.features.weights(gpu, "body", from_bones);
         let (body_floats, depth_floats) = (4 * sizes.body as usize, 4 * sizes.depth as usize);
         let metas = body_floats + model.order * depth_floats;
-        let latent = tiled(d, 4 * sizes.inputs as usize, |r, k| {
-            if k < body_floats {
-                if k < m { model.a[r * m + k] } else { 0.0 }
+        let latent = layouts.latent.weights(gpu, "latent", |r, k| {
+            if r >= d {
+                0.0
+            } else if k < body_floats {
+                model.a.get(r * m + k).copied().filter(|_| k < m).unwrap_or(0.0)
             } else if k < metas {
                 let (i, k) = ((k - body_floats) / depth_floats, (k - body_floats) % depth_floats);
                 if k < d { model.b[i][r * d + k] } else { 0.0 }
@@ -112,45 +145,38 @@ impl Packed {
             }
         });
         let (a0, bias0) = if model.order == 0 { (&model.a, &model.bias) } else { (&model.a0, &model.bias0) };
-        let start = tiled(d, 4 * sizes.start_inputs as usize, |r, k| if k < m { a0[r * m + k] } else { 0.0 });
-        let limits = |mut weights: Vec<f32>, bias: &[f32]| {
-            let columns = 64 * Sizes::tiles(sizes.depth) as usize;
-            weights.extend(padded(bias, columns));
-            weights.extend(padded(&model.inputs.body_min, body_floats));
-            weights.extend(padded(&model.inputs.body_max, body_floats));
-            weights
+        let start = layouts.start.weights(gpu, "start", |r, k| {
+            a0.get(r * m + k).copied().filter(|_| r < d && k < m).unwrap_or(0.0)
+        });
+        let limits = |bias: &[f32]| {
+            let mut limits = padded(bias, depth_floats);
+            limits.extend(padded(&model.inputs.body_min, body_floats));
+            limits.extend(padded(&model.inputs.body_max, body_floats));
+            upload(gpu, "limits", &limits)
         };
         let mean: Vec<f32> = model.cloth_mean.iter().flat_map(|v| v.to_array()).collect();
         // As long as the last tile of any kernel.
         let rows = mean.len().next_multiple_of(3 * 64) + 3 * 64;
         let (begins, corners) = corners(model);
         Self {
-            body: upload(gpu, "body", &body),
+            body,
             bones_mean: upload(gpu, "mean bones", &model.bones_mean),
-            latent: upload(gpu, "latent", &limits(latent, &model.bias)),
-            start: upload(gpu, "start", &limits(start, bias0)),
+            latent,
+            latent_limits: limits(&model.bias),
+            start,
+            start_limits: limits(bias0),
             basis: basis(gpu, model, sizes, kernel),
             mean: upload(gpu, "mean", &padded(&mean, rows)),
+            reach: upload(gpu, "reach", &padded(&reach_m(model), depth_floats)),
             begins: upload(gpu, "begins", &begins),
             corners: upload(gpu, "corners", &corners),
         }
     }
 }
 
-fn padded(values: &[f32], length: usize) -> Vec<f32> {
+pub(super) fn padded(values: &[f32], length: usize) -> Vec<f32> {
     let mut out = values.to_vec();
     out.resize(length, 0.0);
-    out
-}
-
-/// Rows in tiles of 64, and within a tile the inputs one after the other.
-fn tiled(rows: usize, inputs: usize, weight: impl Fn(usize, usize) -> f32) -> Vec<f32> {
-    let mut out = Vec::with_capacity(rows.next_multiple_of(64) * inputs);
-    for tile in (0..rows).step_by(64) {
-        for k in 0..inputs {
-            out.extend((tile..tile + 64).map(|r| if r < rows { weight(r, k) } else { 0.0 }));
-        }
-    }
     out
 }
 
@@ -176,9 +202,9 @@ fn basis(gpu: &Gpu, model: &Model, sizes: &Sizes, kernel: Kernel) -> wgpu::Buffe
             // A crowd only takes the kernel where the device has units.
             let edge = gpu.units.map_or(16, |u| u.edge) as usize;
             let (leading, own) = (units.leading as usize, depth / edge);
-            let tiles = model.vertices.div_ceil(UNIT_VERTICES as usize);
+            let tiles = model.vertices.div_ceil(units.vertices as usize);
             let mut out: Vec<u16> = Vec::new();
-            for block in 0..tiles * 3 * UNIT_VERTICES as usize / edge {
+            for block in 0..tiles * 3 * units.vertices as usize / edge {
                 for k in 0..own + 2 * leading {
                     for (r, c) in (0..edge * edge).map(|e| (block * edge + e / edge, e % edge)) {
                         // [basis, basis, Δbasis] meets [y, Δy, y].
@@ -196,6 +222,14 @@ fn basis(gpu: &Gpu, model: &Model, sizes: &Sizes, kernel: Kernel) -> wgpu::Buffe
             upload(gpu, "basis", &out)
         }
     }
+}
+
+fn reach_m(model: &Model) -> Vec<f32> {
+    let d = model.cloth_dims;
+    let moved = |v: usize, k: usize| {
+        (0..3).map(|axis| model.cloth_basis[(3 * v + axis) * d + k].powi(2)).sum::<f32>()
+    };
+    (0..d).map(|k| (0..model.vertices).map(|v| moved(v, k)).fold(0.0, f32::max).sqrt()).collect()
 }
 
 /// For each vertex the other corners of its triangles, in their order.
@@ -217,7 +251,7 @@ fn corners(model: &Model) -> (Vec<u32>, Vec<[u32; 2]>) {
     (begins, corners)
 }
 
-fn upload<T: bytemuck::NoUninit>(gpu: &Gpu, label: &str, values: &[T]) -> wgpu::Buffer {
+pub(super) fn upload<T: bytemuck::NoUninit>(gpu: &Gpu, label: &str, values: &[T]) -> wgpu::Buffer {
     let contents = bytemuck::cast_slice(values);
     let usage = wgpu::BufferUsages::STORAGE;
     gpu.device.create_buffer_init(&BufferInitDescriptor { label: Some(label), contents, usage })

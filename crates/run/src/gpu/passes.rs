@@ -3,19 +3,20 @@
 use super::crowd::GpuSettings;
 use super::device::Gpu;
 use super::kernel::Kernel;
-use super::packed::Sizes;
-use toile_model::{InputSet, Model};
+use super::packed::{Layouts, Sizes};
+use super::product::Layout;
+use toile_model::Model;
 
 /// What a binding is for; the first of every pass is the step, at an offset for each tick.
 #[derive(Clone, Copy)]
-enum Bind {
+pub(super) enum Bind {
     Read,
     Write,
 }
 use Bind::{Read, Write};
 
 /// Bytes of a `Step` in the shaders.
-pub(super) const STEP_BYTES: u64 = 64;
+pub(super) const STEP_BYTES: u64 = 96;
 /// From one tick's step to the next: what every device can bind at.
 pub(super) const STEP_STRIDE: u32 = 256;
 
@@ -26,12 +27,9 @@ pub(super) struct Pass {
 }
 
 impl Pass {
-    fn new(gpu: &Gpu, entry: &str, source: &str, binds: &[Bind]) -> Self {
+    pub fn new(gpu: &Gpu, entry: &str, source: &str, binds: &[Bind]) -> Self {
         let device = &gpu.device;
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some(entry),
-            source: wgpu::ShaderSource::Wgsl(source.into()),
-        });
+        let module = gpu.module(entry, source);
         let mut entries = vec![binding(0, wgpu::BufferBindingType::Uniform)];
         for (i, bind) in binds.iter().enumerate() {
             let read_only = matches!(bind, Read);
@@ -104,6 +102,7 @@ fn binding(at: u32, ty: wgpu::BufferBindingType) -> wgpu::BindGroupLayoutEntry {
 
 /// All pipelines of one model.
 pub(super) struct Passes {
+    pub layouts: Layouts,
     pub features: Pass,
     pub tick: Pass,
     pub wait: Pass,
@@ -116,35 +115,45 @@ pub(super) struct Passes {
     pub normals: Option<Pass>,
 }
 
-const STEP: &str = include_str!("step.wgsl");
+pub(super) const STEP: &str = include_str!("step.wgsl");
 const LATENT: &str = include_str!("latent.wgsl");
 const SHOWN: &str = include_str!("shown.wgsl");
 
 impl Passes {
     /// For about `instances` of them.
-    pub fn new(gpu: &Gpu, model: &Model, sizes: &Sizes, settings: &GpuSettings, instances: u32) -> Self {
+    pub fn new(
+        gpu: &Gpu,
+        model: &Model,
+        sizes: &Sizes,
+        layouts: Layouts,
+        settings: &GpuSettings,
+        instances: u32,
+    ) -> Self {
         let plain = |parts: &[&str]| sizes.constants().source(parts);
-        let roots = plain(&[&limits(&model.inputs), STEP, include_str!("roots.wgsl")]);
+        let felt =
+            if sizes.correcting.is_some() { include_str!("motion.wgsl") } else { include_str!("moves.wgsl") };
+        let roots = plain(&[&limits(model), STEP, include_str!("roots.wgsl"), felt]);
         let roots_binds = [Read, Read, Write, Write, Write, Write];
-        let latent = |inputs: u32, starts: bool| {
-            let mut constants = sizes.constants();
-            constants.0.push(("INPUTS", inputs));
-            let source = constants.source(&[STEP, &format!("const STARTS = {starts};\n"), LATENT]);
-            Pass::new(gpu, "latent", &source, &[Read, Read, Read, Read, Read, Write, Write])
+        let latent = |layout: &Layout, starts: bool| {
+            let starts = format!("const STARTS = {starts};\n");
+            let binds = [Read, Read, Read, Read, Read, Write, Write];
+            layout.pass(gpu, sizes.constants(), &[STEP, &starts, LATENT], &binds)
         };
         let features = plain(&[STEP, include_str!("features.wgsl")]);
-        let place = plain(&[STEP, include_str!("place.wgsl")]);
+        let hung = format!("const IS_HUNG = {};\n", sizes.correcting.is_some());
+        let place = plain(&[STEP, &hung, include_str!("place.wgsl"), SHOWN]);
         let normal = plain(&[STEP, include_str!("normals.wgsl")]);
         let (halve, reconstruct) = vertices(gpu, sizes, settings.kernel, instances);
         Self {
             features: Pass::new(gpu, "features", &features, &[Read, Read, Read, Read, Write]),
             tick: Pass::new(gpu, "tick", &roots, &roots_binds),
             wait: Pass::new(gpu, "wait", &roots, &roots_binds),
-            latent: latent(sizes.inputs, false),
-            start: latent(sizes.start_inputs, true),
-            place: Pass::new(gpu, "place", &place, &[Read, Read, Read, Write]),
+            latent: latent(&layouts.latent, false),
+            start: latent(&layouts.start, true),
+            place: Pass::new(gpu, "place", &place, &[Read, Read, Read, Write, Read, Read]),
             halve,
             reconstruct,
+            layouts,
             normals: settings
                 .normals
                 .then(|| Pass::new(gpu, "normal", &normal, &[Read, Read, Read, Read, Write])),
@@ -166,8 +175,9 @@ fn vertices(gpu: &Gpu, sizes: &Sizes, kernel: Kernel, instances: u32) -> (Option
                 ("SUBGROUP", unit.subgroup),
                 ("SUBGROUPS", units.subgroups),
                 ("BLOCKS", units.blocks),
-                ("HEIGHT", 48 / unit.edge),
-                ("SHARES", (4 * units.blocks * unit.edge).div_ceil(unit.subgroup)),
+                ("HEIGHT", 3 * units.vertices / unit.edge),
+                ("SHARES", (units.vertices / 4 * units.blocks * unit.edge).div_ceil(unit.subgroup)),
+                ("OUT", (units.vertices / 4 * 3 * units.blocks * unit.edge).div_ceil(unit.subgroup)),
                 ("TILES", tiles),
                 ("TILES_EACH", units.tiles_each(unit, tiles, instances)),
             ]);
@@ -210,11 +220,15 @@ fn unpack(stored: Stored) -> vec4<f32> {
 ";
 
 /// What the root may do within a tick.
-fn limits(inputs: &InputSet) -> String {
+fn limits(model: &Model) -> String {
+    let inputs = &model.inputs;
     // WGSL has no word for infinity.
     let [horizontal, vertical, turn] =
         [inputs.max_horizontal_m, inputs.max_vertical_m, inputs.max_turn].map(|v| v.min(1e6));
     format!(
-        "const MAX_HORIZONTAL = {horizontal:?}f;\nconst MAX_VERTICAL = {vertical:?}f;\nconst MAX_TURN = {turn:?}f;\n"
+        "const MAX_HORIZONTAL = {horizontal:?}f;\nconst MAX_VERTICAL = {vertical:?}f;\nconst MAX_TURN = {turn:?}f;\n\
+         const FPS = {:?}f;\nconst BEGINNING = {:?}f;\n",
+        model.fps as f32,
+        if model.correction.is_some() { 1.0 } else { model.order as f32 },
     )
 }

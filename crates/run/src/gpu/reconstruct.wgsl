@@ -49,7 +49,17 @@ fn reconstruct(
     var b$i = mean[group.x * WIDTH + column + 1u];
     var c$i = mean[group.x * WIDTH + column + 2u];
     //: end
-    for (var q = 0u; q < DEPTH; q += K_STEP / 4u) {
+    // As many coefficients as those who are drawn need; where nobody is, none.
+    var depth = DEPTH;
+    if (step.spares == 1u) {
+        var needed = 0.0;
+        for (var n = 0u; n < INSTANCES; n++) {
+            let i = min(first + n, step.count - 1u);
+            needed = max(needed, places[2u * i].z * places[2u * i + 1u].w);
+        }
+        depth = u32(needed);
+    }
+    for (var q = 0u; q < depth; q += K_STEP / 4u) {
         workgroupBarrier();
         let source = (group.x * DEPTH + q) * 4u * WIDTH;
         for (var e = thread; e < K_STEP * WIDTH; e += THREADS) {

@@ -1,12 +1,12 @@
-// Where every instance's root went within a tick, held to the certified limits, and the features made of that; and
-// which instances begin.
+// Where every instance's root went within a tick, and which instances begin. What is made of the way is said in
+// `moves.wgsl` for the published models and in `motion.wgsl` for a model D.
 //
 // Positions and headings are sums of two numbers, so that differences keep millimetres anywhere in a large world.
 
 @group(0) @binding(0) var<uniform> step: Step;
 @group(0) @binding(1) var<storage, read> flags: array<u32>;
 @group(0) @binding(2) var<storage, read> poses: array<vec4<f32>>;
-// Per instance: three of the pose at the end of the step before, three of the latest tick, two for each move.
+// Per instance: three of the pose at the end of the step before, three of the latest tick, and what is remembered of moves.
 @group(0) @binding(3) var<storage, read_write> roots: array<vec4<f32>>;
 @group(0) @binding(4) var<storage, read_write> modes: array<u32>;
 @group(0) @binding(5) var<storage, read_write> metas: array<vec4<f32>>;
@@ -88,62 +88,11 @@ fn tick(@builtin(global_invocation_id) id: vec3<u32>) {
     roots[at + 3u] = root.high;
     roots[at + 4u] = root.low;
 
-    let d = (root.high - before.high) + (root.low - before.low);
-    let s = before.sin_cos.x;
-    let c = before.sin_cos.y;
-    let delta = vec3<f32>(c * d.x - s * d.z, d.y, c * d.z + s * d.x);
-    let flat = length(delta.xz);
-    var kept = delta;
-    if (flat > MAX_HORIZONTAL) {
-        let shorter = delta.xz * (MAX_HORIZONTAL / flat);
-        kept = vec3<f32>(shorter.x, delta.y, shorter.y);
-    }
-    kept.y = clamp(kept.y, -MAX_VERTICAL, MAX_VERTICAL);
-    let turn = clamp(d.w, -MAX_TURN, MAX_TURN);
-    let turned = sin_cos(turn);
-    // cos − 1 without cancellation: (cos² − 1) / (cos + 1).
-    let less = select(turned.y - 1.0, -turned.x * turned.x / (1.0 + turned.y), turned.y > 0.0);
-    let held = u32(any(kept != delta)) + u32(turn != d.w);
-    if (held > 0u) {
-        atomicAdd(&counts[0], held);
-    }
+    let way = (root.high - before.high) + (root.low - before.low);
+    feel(i, way, before.sin_cos, is_reborn, frames);
 
-    // The latest move first; a life that begins has made none.
-    var travel = vec3<f32>();
-    var sum = vec2<f32>();
-    var moves: array<vec4<f32>, MOVES>;
-    for (var k = ORDER; k > 1u; k--) {
-        let past = at + 6u + 2u * (k - 2u);
-        moves[2u * k - 2u] = select(roots[past], vec4<f32>(), is_reborn);
-        moves[2u * k - 1u] = select(roots[past + 1u], vec4<f32>(), is_reborn);
-    }
-    moves[0] = vec4<f32>(kept, turned.x);
-    moves[1] = vec4<f32>(less, 0.0, 0.0, 0.0);
-    var features: array<f32, META * 4u + 4u>;
-    // From the oldest move on: every displacement is relative to the oldest frame.
-    for (var n = 0u; n < ORDER; n++) {
-        let k = ORDER - 1u - n;
-        let a = moves[2u * k];
-        let b = moves[2u * k + 1u];
-        roots[at + 6u + 2u * k] = a;
-        roots[at + 7u + 2u * k] = b;
-        let cosine = 1.0 + sum.y;
-        travel += vec3<f32>(cosine * a.x + sum.x * a.z, a.y, cosine * a.z - sum.x * a.x);
-        sum = vec2<f32>(sum.x + a.w + sum.x * b.x + sum.y * a.w, sum.y + b.x + sum.y * b.x - sum.x * a.w);
-        if (META > 0u) {
-            features[5u * k] = travel.x;
-            features[5u * k + 1u] = travel.y;
-            features[5u * k + 2u] = travel.z;
-            features[5u * k + 3u] = sum.x;
-            features[5u * k + 4u] = sum.y;
-        }
-    }
-    for (var q = 0u; q < META; q++) {
-        metas[i * META + q] = vec4<f32>(features[4u * q], features[4u * q + 1u], features[4u * q + 2u], features[4u * q + 3u]);
-    }
-
-    let starts = frames < f32(ORDER);
-    roots[at + 5u] = vec4<f32>(root.sin_cos, 1.0, min(frames + 1.0, f32(ORDER)));
+    let starts = frames < BEGINNING;
+    roots[at + 5u] = vec4<f32>(root.sin_cos, 1.0, min(frames + 1.0, BEGINNING));
     // Who begins within a step is newborn until the next one.
     let newborn = is_reborn || (step.is_first == 0u && (mode & NEWBORN) != 0u);
     modes[i] = (flag & LIFE) | select(0u, STARTING, starts) | select(0u, NEWBORN, newborn)
@@ -168,9 +117,10 @@ fn wait(@builtin(global_invocation_id) id: vec3<u32>) {
     let is_reborn = (mode & LIFE) != (flag & LIFE);
     let at = i * ROOT;
     if (is_reborn) {
-        for (var k = 0u; k < 2u * ORDER; k++) {
-            roots[at + 6u + k] = vec4<f32>();
+        for (var k = 6u; k < ROOT; k++) {
+            roots[at + k] = vec4<f32>();
         }
+        forget(i);
         roots[at + 5u] = vec4<f32>();
         modes[i] = (flag & LIFE) | STARTING | NEWBORN;
     } else {

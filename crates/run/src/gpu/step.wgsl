@@ -16,6 +16,14 @@ struct Step {
     // What vertices are relative to, as a sum of two.
     origin_high: vec4<f32>,
     origin_low: vec4<f32>,
+    // From where it is looked at, relative to the origin, and how far a vertex may be off for each metre from there.
+    viewer: vec4<f32>,
+    // 1 for a step without a tick.
+    waits: u32,
+    // 1 where somebody is not drawn, or not with all coefficients.
+    spares: u32,
+    unused0: u32,
+    unused1: u32,
 }
 
 // In `flags`, written by the processor: the low bits, and above them the number of the instance's present life.

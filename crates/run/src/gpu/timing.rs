@@ -6,9 +6,9 @@ use crate::Result;
 /// The passes of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// Body coefficients from bones.
+    /// Body coefficients from bones, and beside them what the root did in the first tick.
     Features,
-    /// What the root did, and who begins.
+    /// What the root did in further ticks, and who begins.
     Roots,
     /// The next latent vectors.
     Latent,
@@ -16,6 +16,8 @@ pub enum Stage {
     Place,
     /// Vertices in the world.
     Reconstruct,
+    /// Vertices of a model D by their bones, and out of the body.
+    Hang,
     /// Vertex normals.
     Normals,
     /// Measurements beside the crowd's own work.
@@ -24,8 +26,15 @@ pub enum Stage {
 
 impl Stage {
     /// In the order of a frame.
-    pub const ALL: [Self; 6] =
-        [Self::Features, Self::Roots, Self::Latent, Self::Place, Self::Reconstruct, Self::Normals];
+    pub const ALL: [Self; 7] = [
+        Self::Features,
+        Self::Roots,
+        Self::Latent,
+        Self::Place,
+        Self::Reconstruct,
+        Self::Hang,
+        Self::Normals,
+    ];
 
     /// For reports.
     pub fn name(self) -> &'static str {
@@ -35,6 +44,7 @@ impl Stage {
             Self::Latent => "latent",
             Self::Place => "place",
             Self::Reconstruct => "reconstruct",
+            Self::Hang => "hang",
             Self::Normals => "normals",
             Self::Floor => "floor",
         }

@@ -18,7 +18,7 @@ const NUMBERS: usize = 12;
 /// The sign of a number.
 const SIGN: u32 = 1 << 31;
 /// Over this share of half a limb from its ends it fades, so that nothing jumps where a vertex slides over them.
-const FADE: f32 = 0.12;
+pub(crate) const FADE: f32 = 0.12;
 /// How far outside of limbs vertices are kept, m: between them edges cut the round of a thigh.
 const BESIDE_M: f32 = 0.002;
 /// Of a limb's shape, coefficients along it and terms around it that are looked at: what is left out of thighs and arms is a
@@ -32,34 +32,34 @@ const SLACK_M: f32 = 0.03;
 
 /// Arms and legs, ready to be posed.
 pub(crate) struct Limbs {
-    shapes: Vec<Shape>,
+    pub shapes: Vec<Shape>,
     /// For every vertex which shapes it meets often, and which it may meet, bit by bit.
-    meets: Vec<[u32; 2]>,
+    pub meets: Vec<[u32; 2]>,
     /// Parts of the trunk, bit by bit.
-    trunk: u32,
+    pub trunk: u32,
     /// For every vertex the bone that carries it most, as the place of its matrix, and which way is out.
-    outward: Vec<(u32, Vec3)>,
+    pub outward: Vec<(u32, Vec3)>,
 }
 
-struct Shape {
+pub(crate) struct Shape {
     /// Where the bone's matrix begins.
-    bone: usize,
-    middle: Vec3,
+    pub bone: usize,
+    pub middle: Vec3,
     /// Half the line over the square of its length: a product with it is the place along the line, −1 to 1.
-    along: Vec3,
-    across: Vec3,
-    side: Vec3,
+    pub along: Vec3,
+    pub across: Vec3,
+    pub side: Vec3,
     /// Polynomials along the line, one for each term around it.
-    radius: [[f32; KEPT_ALONG]; KEPT_AROUND],
+    pub radius: [[f32; KEPT_ALONG]; KEPT_AROUND],
     /// At a place along the line nothing farther from it than `reach_m[0] + place · reach_m[1]` is within the limb.
-    reach_m: [f32; 2],
+    pub reach_m: [f32; 2],
     /// The largest of that.
     largest_m: f32,
     /// Square of half the line's length.
-    half_sq: f32,
+    pub half_sq: f32,
     /// Where it ends, with what others may push a vertex by, as a place along the line.
-    end: f32,
-    margin_m: f32,
+    pub end: f32,
+    pub margin_m: f32,
 }
 
 /// Which limbs are near a panel of vertices: bit by bit in any lane, and all bits of a number for each lane.
@@ -201,8 +201,8 @@ impl Limbs {
             let apart = apart(&centre, limb);
             // A box is apart from a limb where it is so along its line, across it or to its side.
             let along = gap::<F, W>(&apart, &half, limb, 3, shape.end);
-            let across = gap::<F, W>(&apart, &half, limb, 6, shape.largest_m + SLACK_M);
-            let side = gap::<F, W>(&apart, &half, limb, 9, shape.largest_m + SLACK_M);
+            let across = gap::<F, W>(&apart, &half, limb, 6, shape.beside_m());
+            let side = gap::<F, W>(&apart, &half, limb, 9, shape.beside_m());
             let mut any = 0;
             for n in 0..W {
                 near.lanes[k][n] = along[n].to_bits() & across[n].to_bits() & side[n].to_bits();
@@ -316,6 +316,11 @@ struct Inside<const W: usize> {
 }
 
 impl Shape {
+    /// How far beside the line a panel may be and still meet the limb, m.
+    pub fn beside_m(&self) -> f32 {
+        self.largest_m + SLACK_M
+    }
+
     /// How far within the limb vertices are; `None` where no lane is.
     #[inline(always)]
     fn inside<F: Fuse, const W: usize>(

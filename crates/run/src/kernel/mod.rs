@@ -28,7 +28,11 @@ mod sse2;
 
 pub(crate) use bounded::{hold as hold_one, hold_inputs, nearness, squares};
 pub(crate) use large_pages::Buffer;
+#[cfg(feature = "gpu")]
+pub(crate) use limbs::FADE;
 pub(crate) use normals::{GROUP, Schedule, normals};
+#[cfg(feature = "gpu")]
+pub(crate) use push::NEAR_SQ;
 pub(crate) use push::{Guard, pose};
 pub(crate) use skin::{Hanging, Wearers, hang, hang_one, lanes_for};
 

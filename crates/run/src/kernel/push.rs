@@ -9,20 +9,20 @@ use glam::Vec3;
 use toile_model::{Attachment, NEIGHBOURS, Shield};
 
 /// Skin farther away than this is not the skin that a vertex lies on, m².
-const NEAR_SQ: f32 = 0.06 * 0.06;
+pub(crate) const NEAR_SQ: f32 = 0.06 * 0.06;
 /// Numbers of a posed point: its place and its normal.
 const NUMBERS: usize = 6;
 
 /// The skin near a garment, ready to be posed.
 pub(crate) struct Guard {
-    points: Vec<Vec3>,
-    normals: Vec<Vec3>,
-    hanging: Hanging,
+    pub points: Vec<Vec3>,
+    pub normals: Vec<Vec3>,
+    pub hanging: Hanging,
     /// Points that each vertex is near, and how many of them.
-    near: Vec<([u32; NEIGHBOURS], u32)>,
-    limbs: Limbs,
-    margin_m: f32,
-    limit_m: f32,
+    pub near: Vec<([u32; NEIGHBOURS], u32)>,
+    pub limbs: Limbs,
+    pub margin_m: f32,
+    pub limit_m: f32,
 }
 
 impl Guard {

@@ -13,9 +13,9 @@ use toile_model::Skin;
 
 /// Bones and weights of every vertex, row after row.
 pub(crate) struct Hanging {
-    starts: Vec<u32>,
+    pub starts: Vec<u32>,
     /// Where a bone's matrix begins, counted in numbers of one instance, and its weight.
-    bones: Vec<(u32, f32)>,
+    pub bones: Vec<(u32, f32)>,
 }
 
 impl Hanging {
