@@ -47,6 +47,7 @@ fn tail(body: &Body) -> Garment {
         rest_source: RestSource::Mesh,
         panels: Vec::new(),
         seams: Vec::new(),
+        openings: Vec::new(),
         pins: vec![Pin { name: "root".into(), vertices: held, target: PinTarget::Joint(hips) }],
         paint: Paint::default(),
         fabric: "felt".into(),

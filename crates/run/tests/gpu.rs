@@ -362,6 +362,6 @@ fn noise_to_measure_with() {
         ("d770", corrected(Size { vertices: 770, cloth_dims: 32, body_dims: 72, ..body }, 1)),
         ("cheap770", cheap(Size { vertices: 770, cloth_dims: 32, body_dims: 72, ..body }, 1)),
     ] {
-        made.write(&std::path::Path::new(&folder).join(format!("{name}.toile"))).unwrap();
+        made.write(std::path::Path::new(&folder).join(format!("{name}.toile"))).unwrap();
     }
 }

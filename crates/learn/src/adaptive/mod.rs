@@ -96,7 +96,7 @@ pub fn train_adaptive<S: TakeSource + ?Sized>(
     settings: &AdaptiveSettings,
     watch: &dyn Fn(f64),
 ) -> Result<AdaptiveTraining, Error> {
-    let (heads, first) = heads(body, source)?;
+    let (heads, first) = heads(body, source, false)?;
     let mut remarks = Vec::new();
     let Some(attachment) = attachment(body, &first, &mut remarks) else {
         return Err(Error::Empty(

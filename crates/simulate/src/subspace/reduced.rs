@@ -82,7 +82,7 @@ impl Reduced {
             stiffness.apply(scene, &packed[j], product, angles);
             for i in 0..=j {
                 let products = packed[i].iter().zip(&*product);
-                self.add(i, j, products.map(|(a, b)| (a, b)));
+                self.add(i, j, products);
             }
         }
         for j in 0..packed.len() {
