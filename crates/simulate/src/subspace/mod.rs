@@ -47,7 +47,8 @@ pub enum Assembly {
 pub struct SubspaceSettings {
     /// Vectors of the database at once; with the gradient and the undo vector the paper has 12 to 14.
     pub vectors: usize,
-    /// What stands for the gradient.
+    /// What stands for the gradient. None by default, unlike in the paper: against stiff contacts it costs more than it gives
+    /// (docs/decisions/040).
     pub gradient: GradientVector,
     /// Whether cloth may go back towards the kinematic cloth.
     pub undo: bool,
@@ -76,7 +77,7 @@ impl Default for SubspaceSettings {
     fn default() -> Self {
         Self {
             vectors: 12,
-            gradient: GradientVector::Relaxed,
+            gradient: GradientVector::None,
             undo: true,
             search_radius: None,
             step_secs: 1.0 / 30.0,

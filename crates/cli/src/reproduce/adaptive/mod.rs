@@ -87,24 +87,25 @@ pub fn measure(
     let load_ms = toile_lab::cpu_ms() - begun;
     let stage = Stage { body, garment, fabric };
     let mut clips = Vec::new();
+    let ablated = train.first().context("no takes to learn from")?;
+    let mut ablations = ablations(&stage, &database, ablated);
     for (take, trained) in train.iter().map(|t| (t, true)).chain(unseen.iter().map(|t| (t, false))) {
         eprintln!("playing {}", take.clip);
         clips.push(clip(&stage, &database, take, trained, quick)?);
     }
-    let ablated = train.first().context("no takes to learn from")?;
-    let mut ablations = ablations(&stage, &database, ablated);
     let global = Arc::new(learn(|s| (s.sites, s.vectors, s.least_significance) = (1, 100, 0.0))?.database);
     let all = SubspaceSettings::default().with(|s| s.vectors = 100);
     ablations.push(Ablation {
         name: "one global basis of 100".into(),
-        run: stage.play(&global, ablated, all, Start::Own)?,
+        run: stage.play_or_break(&global, ablated, all, Start::Own),
     });
     let rich = Arc::new(learn(|s| (s.vectors, s.least_significance) = (40, 0.001))?.database);
     for size in [4, 8, 12, 20, 40] {
         for (epsilon, database) in [("0.01", &database), ("0.001", &rich)] {
             let settings = SubspaceSettings::default().with(|s| s.vectors = size);
             let name = format!("ε_PCA {epsilon}, {size} vectors");
-            ablations.push(Ablation { name, run: stage.play(database, ablated, settings, Start::Own)? });
+            ablations
+                .push(Ablation { name, run: stage.play_or_break(database, ablated, settings, Start::Own) });
         }
     }
     Ok(Measured {
@@ -123,9 +124,9 @@ pub fn measure(
 }
 
 fn clip(stage: &Stage, database: &Arc<Database>, take: &Take, trained: bool, quick: bool) -> Result<ClipRow> {
-    let kept = stage.play(database, take, SubspaceSettings::default(), Start::Own)?;
+    let kept = stage.play_or_break(database, take, SubspaceSettings::default(), Start::Own);
     let plain = SubspaceSettings::default().with(|s| s.assembly = Assembly::Plain);
-    let plain = stage.play(database, take, plain, Start::Own)?;
+    let plain = stage.play_or_break(database, take, plain, Start::Own);
     let places = if quick { 1 } else { 3 };
     let full_ms = [stage.full_ms(take, 1.0 / 240.0, places)?, stage.full_ms(take, 1.0 / 30.0, places)?];
     let skinned: Vec<_> = (0..take.len()).map(|f| database.attachment.posed(take.frame_bones(f))).collect();
@@ -137,7 +138,7 @@ fn clip(stage: &Stage, database: &Arc<Database>, take: &Take, trained: bool, qui
         frames: take.len(),
         trained,
         full_ms,
-        paths: paths::two_paths(database, take, &kept.frames),
+        paths: if kept.frames.is_empty() { None } else { paths::two_paths(database, take, &kept.frames) },
         plain,
         kept,
         skin_mm: skin.mean_mm,
@@ -151,7 +152,7 @@ fn ablations(stage: &Stage, database: &Arc<Database>, take: &Take) -> Vec<Ablati
         ("from the simulation's first frame", |_| ()),
         ("gradient vector Bᵀg", |s| s.gradient = GradientVector::Transposed),
         ("gradient vector B⁻¹g", |s| s.gradient = GradientVector::Inverse),
-        ("without gradient vector", |s| s.gradient = GradientVector::None),
+        ("gradient vector D⁻¹Bᵀg", |s| s.gradient = GradientVector::Relaxed),
         ("gradient vector Bᵀg only", |s| {
             (s.vectors, s.undo, s.gradient) = (0, false, GradientVector::Transposed);
         }),
@@ -171,11 +172,7 @@ fn ablations(stage: &Stage, database: &Arc<Database>, take: &Take) -> Vec<Ablati
     let one = |(name, change): (&str, fn(&mut SubspaceSettings))| {
         let settings = SubspaceSettings::default().with(change);
         let start = if name.starts_with("from") { Start::Simulated } else { Start::Own };
-        // What breaks is part of what is measured.
-        let run = stage.play(database, take, settings, start).unwrap_or_else(|e| {
-            eprintln!("{name}: {e:#}");
-            Run::broken()
-        });
+        let run = stage.play_or_break(database, take, settings, start);
         eprintln!("{name}: {:.1} mm, {:.1} ms, residual {:.2}", run.mean_mm, run.ms, run.residual);
         Ablation { name: name.into(), run }
     };

@@ -120,6 +120,20 @@ impl Stage<'_> {
         Ok(run)
     }
 
+    /// The same, where what breaks is part of what is measured.
+    pub fn play_or_break(
+        &self,
+        database: &Arc<Database>,
+        take: &Take,
+        settings: SubspaceSettings,
+        start: Start,
+    ) -> Run {
+        self.play(database, take, settings, start).unwrap_or_else(|e| {
+            eprintln!("{}: {e:#}", take.clip);
+            Run::broken()
+        })
+    }
+
     /// Processor time of the full simulation, ms a frame, at steps of at most `step_secs`: some frames from places of the
     /// take, each after one that brings friction and velocities up.
     pub fn full_ms(&self, take: &Take, step_secs: f64, places: usize) -> Result<f64> {
