@@ -1,9 +1,10 @@
 //! Garments on walking bodies as they are shipped: self-contact, strain limit, friction and air.
 
+use super::cloths::{Pattern, rectangle};
 use super::row::{Findings, Plot, Row};
 use glam::{DVec3, Vec3};
 use toile_assets::{Body, Fabric, Garment, MOST_DEPTH_MM, MOST_STRAIN, Motion, Take, builtin};
-use toile_simulate::{RecordSettings, Recorder, Result, World};
+use toile_simulate::{RecordSettings, Recorder, Result, Scene, Settings, World};
 
 /// A garment at rest on the mannequin, ready for any number of clips.
 struct Worn {
@@ -145,39 +146,37 @@ pub fn twins(garment: &str, motion: &str, secs: f64) -> Result<Findings> {
     })
 }
 
-/// Angle to the vertical, degrees, at which a panel hangs in a stream of `speed`. The air's push on it and its weight have the
-/// same moment about its upper edge: `½ρcV² S cos²α = w sin α`, where `S` is 1 for a flat sheet across the stream.
-fn hanging_angle(fabric: &Fabric, density: f64, speed: f64, shape: f64) -> f64 {
-    let push = 0.5 * density * fabric.drag * speed * speed * shape;
-    let weight = 9.81 * fabric.density;
+/// Angle to the vertical, degrees, at which a sheet hangs in a stream of `speed`. Where it is straight nothing of its tension
+/// acts across it, so at every place the air's push and its weight balance across it: `½ρcV² cos²α = w sin α`.
+fn hanging_angle(fabric: &Fabric, density: f64, speed: f64) -> f64 {
+    let (push, weight) = (0.5 * density * fabric.drag * speed * speed, 9.81 * fabric.density);
     // w s = p (1 − s²).
     let sine = (-weight + (weight * weight + 4.0 * push * push).sqrt()) / (2.0 * push);
     sine.asin().to_degrees()
 }
 
-/// `S` of the lower half of a cape as it hangs: a cape goes around its wearer. Where its normal stands by φ to the side of the
-/// stream the push is less by cos²φ and turns it backwards by cos φ only, and air that is carried by the share `c` blows
-/// with `1 − c` of the speed: `S = Σ a l (1 − c)² |cos φ|³ / Σ a l`, with `a` the areas and `l` how far below the middle they are.
-fn shape_in_stream(worn: &Worn, x: &[Vec3], behind: Vec3) -> f64 {
-    let rest: Vec<f32> = worn.world.state.x.iter().map(|p| p.y as f32).collect();
-    let (low, high) = rest.iter().fold((f32::MAX, f32::MIN), |(l, h), y| (l.min(*y), h.max(*y)));
-    let (mut pushed, mut whole) = (0.0, 0.0);
-    for t in &worn.garment.sim.triangles {
-        let below = 0.5 - t.iter().map(|&v| (rest[v as usize] - low) / (high - low)).sum::<f32>() / 3.0;
-        if below <= 0.0 {
-            continue;
+/// The angle at which a sheet of `fabric` comes to hang, held by its upper edge, degrees.
+fn sheet_in_stream(fabric: &Fabric, settings: Settings) -> Result<f64> {
+    let (mesh, rest) = rectangle(0.3, 0.3, 8, 8, Pattern::Alternating);
+    let mut scene = Scene::new(&mesh, &rest, fabric, &settings)?;
+    let x: Vec<DVec3> =
+        mesh.positions.iter().map(|p| DVec3::new(f64::from(p.x), -f64::from(p.z), 0.0)).collect();
+    let top = x.iter().map(|p| p.y).fold(f64::MIN, f64::max);
+    let edge = |level: f64| (0..x.len()).filter(|&i| (x[i].y - level).abs() < 1e-6).collect::<Vec<_>>();
+    let (upper, lower) = (edge(top), edge(x.iter().map(|p| p.y).fold(f64::MAX, f64::min)));
+    upper.iter().for_each(|&i| scene.pinned[i] = true);
+    let mut world = World::new(scene, x.clone(), settings)?;
+    let mean =
+        |world: &World, of: &[usize]| of.iter().map(|&i| world.state.x[i]).sum::<DVec3>() / of.len() as f64;
+    let (mut sum, frames) = (0.0, 180);
+    for frame in 0..frames {
+        world.step(&[], 1.0 / 60.0)?;
+        let line = mean(&world, &lower) - mean(&world, &upper);
+        if frame >= frames - 60 {
+            sum += (line.dot(settings.wind.normalize())).atan2(-line.y).to_degrees() / 60.0;
         }
-        let [a, b, c] = t.map(|v| x[v as usize]);
-        let normal = (b - a).cross(c - a);
-        let level = Vec3::new(normal.x, 0.0, normal.z);
-        let aside = f64::from((level.dot(behind) / level.length().max(1e-12)).abs());
-        let carried = worn.world.carried_air();
-        let still = t.iter().map(|&v| 1.0 - carried.get(v as usize).unwrap_or(&0.0)).sum::<f64>() / 3.0;
-        let moment = f64::from(normal.length() * below);
-        pushed += moment * still * still * aside.powi(3);
-        whole += moment;
     }
-    pushed / whole
+    Ok(sum)
 }
 
 /// How far the lower half of a cape stands out behind its wearer, degrees: from the middle of its length to its hem.
@@ -194,37 +193,46 @@ fn streaming_angle(worn: &Worn, x: &[Vec3], behind: Vec3) -> f64 {
     f64::from(line.dot(behind).atan2(-line.y).to_degrees())
 }
 
-/// A cape in a headwind of 2.5 m/s stands out as its shape says, and behind a runner of that speed as on one who runs on the
-/// spot in that wind.
+/// Wind and motion are one. A sheet of the cape's cloth hangs in the wind as drag and weight say; the cape itself, which goes
+/// around its wearer and shuts air in, hangs in a headwind as on one who is carried through still air as fast, and on a
+/// runner as on one who runs on the spot in that wind.
 pub fn cape() -> Result<Findings> {
     let speed = 2.5;
-    let behind = Vec3::NEG_Z;
+    let calm = Worn::new("cape", RecordSettings::default())?;
     let mut settings = RecordSettings::default();
     settings.solver.wind = DVec3::new(0.0, 0.0, -speed);
+    let solver = settings.solver;
     let windy = Worn::new("cape", settings)?;
-    let mean = |take: &Take, of: &dyn Fn(&[Vec3]) -> f64| {
+    let right = hanging_angle(&calm.fabric, solver.air_density, speed);
+    let name = |what: &str| format!("{what}, angle to the vertical, degrees");
+    let sheet = sheet_in_stream(&calm.fabric, solver)?;
+    let mut rows =
+        vec![Row::relative(name("sheet of a cape's cloth in a wind of 2.5 m/s"), sheet, right, 0.05)];
+    let angle = |worn: &Worn, motion: &Motion| -> Result<f64> {
+        let take = worn.record(motion)?;
         // The last second: by then it has found its place.
         let frames = take.len().saturating_sub(30)..take.len();
         let count = frames.len() as f64;
-        frames.map(|f| of(take.frame(f))).sum::<f64>() / count
+        Ok(frames.map(|f| streaming_angle(worn, take.frame(f), Vec3::NEG_Z)).sum::<f64>() / count)
     };
-    let standing = windy.record(&windy.motion("stand", 3.0)?)?;
-    let shape = mean(&standing, &|x| shape_in_stream(&windy, x, behind));
-    let right = hanging_angle(&windy.fabric, windy.settings.solver.air_density, speed, shape);
-    let angle = |worn: &Worn, take: &Take| mean(take, &|x| streaming_angle(worn, x, behind));
-    let name = |what: &str| format!("cape {what}, angle to the vertical, degrees");
-    let mut rows =
-        vec![Row::relative(name("in a headwind of 2.5 m/s"), angle(&windy, &standing), right, 0.15)];
-    let calm = Worn::new("cape", RecordSettings::default())?;
-    let run = calm.motion("run:2.5", 4.0)?;
-    let mut on_the_spot = run.clone();
-    for (f, pose) in on_the_spot.poses.iter_mut().enumerate() {
-        pose.locals[0].translation.z -= (speed * f as f64 / run.fps) as f32;
-    }
-    let running = angle(&calm, &calm.record(&run)?);
-    let treading = angle(&windy, &windy.record(&on_the_spot)?);
+    let carried = |motion: &Motion, speed: f64| {
+        let mut carried = motion.clone();
+        for (f, pose) in carried.poses.iter_mut().enumerate() {
+            pose.locals[0].translation.z += (speed * f as f64 / motion.fps) as f32;
+        }
+        carried
+    };
+    let (stand, run) = (calm.motion("stand", 3.0)?, calm.motion("run:2.5", 4.0)?);
+    let (wind, way) = (angle(&windy, &stand)?, angle(&calm, &carried(&stand, speed))?);
     rows.push(Row::relative(
-        name("on a runner of 2.5 m/s, against one on the spot"),
+        name("cape in a headwind of 2.5 m/s, against one carried along"),
+        wind,
+        way,
+        0.15,
+    ));
+    let (running, treading) = (angle(&calm, &run)?, angle(&windy, &carried(&run, -speed))?);
+    rows.push(Row::relative(
+        name("cape on a runner of 2.5 m/s, against one on the spot"),
         running,
         treading,
         0.15,

@@ -60,10 +60,13 @@ pub fn drape_outfit(body: &Body, outfit: &Outfit, settings: &Settings, how: &Dra
     Ok(world)
 }
 
-/// Lets cloth fall onto the body where it is until it is at rest.
+/// Lets cloth fall onto the body where it is until it is at rest, in still air: what it encloses is found as it hangs, and
+/// must be the same for one who stands in the wind and one who runs.
 fn fall(mut world: World, how: &DrapeSettings) -> Result<World> {
     let bones = world.bones().to_vec();
+    let wind = std::mem::replace(&mut world.settings.wind, DVec3::ZERO);
     settle(&mut world, how, |w, dt| w.step(&bones, dt).map(|_| ()))?;
+    world.settings.wind = wind;
     world.state.halt();
     Ok(world)
 }
