@@ -183,6 +183,8 @@ pub fn hearing(size: Size, seed: u64) -> Model {
         });
         c.drive = many(drives * c.held(), 0.3);
         c.readout = many(size.cloth_dims * c.features(), 0.1);
+        // Only surroundings close it.
+        c.gate_sq = [100.0, 200.0];
     }
     model
 }
