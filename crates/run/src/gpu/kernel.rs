@@ -43,7 +43,7 @@ impl Kernel {
     /// The fastest that stays within half a millimetre.
     pub fn fastest(gpu: &Gpu) -> Self {
         match gpu.units {
-            Some(_) => Self::Cooperative(Units { subgroups: 1, blocks: 1, vertices: 16, leading: 1 }),
+            Some(_) => Self::Cooperative(Units { subgroups: 1, blocks: 1, vertices: 16, leading: 0 }),
             None => Self::PORTABLE,
         }
     }
