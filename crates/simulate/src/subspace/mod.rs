@@ -65,7 +65,8 @@ pub struct SubspaceSettings {
     pub refresh_every: usize,
     /// How the reduced system is put together.
     pub assembly: Assembly,
-    /// Steps from one search for cloth that may meet cloth to the next; 0 for none.
+    /// Steps from one search for cloth that may meet cloth to the next; 0, the default, for none. A dozen directions cannot part
+    /// what meets here and there: such contacts stiffen all of the cloth (docs/decisions/040).
     pub self_contact_every: usize,
     /// Whether vertices that a step leaves inside a body are moved out of it.
     pub keep_out: bool,
@@ -85,7 +86,7 @@ impl Default for SubspaceSettings {
             sigma: 0.1,
             refresh_every: 4,
             assembly: Assembly::Kept,
-            self_contact_every: 4,
+            self_contact_every: 0,
             keep_out: true,
             line_search: true,
         }
