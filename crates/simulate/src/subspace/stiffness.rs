@@ -65,6 +65,8 @@ impl Stiffness {
                 self.add(scene, 4 * first + k, &blocks);
             }
         }
+        // Sums of rounded blocks are symmetric to rounding only, which a step along all directions would show.
+        self.diagonal.iter_mut().for_each(|d| *d = (*d + d.transpose()) * 0.5);
         self.bending_scale = (1.0 + forces.rate) as f32;
         self.turns.clear();
         self.turns.extend(forces.turns.iter().map(|t| t.forces(1.0)));
