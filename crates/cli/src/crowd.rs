@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(long, required = true)]
     model: Vec<PathBuf>,
     /// What all garments may cost in a frame, µs: tiers and dims are chosen to keep it while a viewer walks in
-    #[arg(long, value_name = "µs", conflicts_with_all = ["picture", "gpu"])]
+    #[arg(long, value_name = "µs", allow_negative_numbers = true, conflicts_with_all = ["picture", "gpu"])]
     budget_us: Option<f64>,
     /// With --budget-us: the garment of each model, in order, which adds the tiers layered and full
     #[arg(long, requires = "budget_us")]

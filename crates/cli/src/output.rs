@@ -72,11 +72,12 @@ fn ours(path: &Path) -> bool {
 fn says_so(path: &Path) -> std::io::Result<bool> {
     /// Headers of files with many parts are long.
     const LOOK: u64 = 1 << 20;
-    const MARKS: [&[u8]; 6] = [
+    const MARKS: [&[u8]; 7] = [
         MARK.as_bytes(),
         b"\"generator\":\"toile\"",
         b"toile-model",
         b"toile-take",
+        b"toile-adaptive",
         // What the frames of takes cost, and the page of published tables, as they were written before they said so.
         b"{\"ms\":{",
         b"# Stable Spaces, reproduced\n",
