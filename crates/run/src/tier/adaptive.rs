@@ -1,7 +1,7 @@
 //! Subspace simulation with adaptive bases behind the same trait.
 
 use super::narrow;
-use crate::{Error, Result, Tier, TierReport, clock, pose};
+use crate::{Error, Handed, Result, Tier, TierReport, clock, pose};
 use glam::{Affine3A, Vec3};
 use toile_simulate::{Subspace, SubspaceReport};
 
@@ -68,6 +68,20 @@ impl Tier for Adaptive {
         }
         self.report = self.subspace.step(bones, dt_secs).map_err(failed)?;
         Ok(TierReport::default())
+    }
+
+    /// The cloth begins as it was shown, where the poses that led here begin, and goes through them.
+    fn start(&mut self, from: &Handed<'_>) -> Result<()> {
+        let (back, wearer) = from.poses.way_back(from.hips);
+        let shown: Vec<Vec3> = from.positions.iter().map(|p| back.transform_point3(*p)).collect();
+        self.started = false;
+        for (k, (bones, dt_secs)) in from.poses.iter().enumerate() {
+            match k {
+                0 => self.start_from(bones, &shown, &vec![wearer; shown.len()])?,
+                _ => self.step(bones, dt_secs).map(|_| ())?,
+            }
+        }
+        Ok(())
     }
 
     fn positions(&self, out: &mut [Vec3]) {
