@@ -79,7 +79,7 @@ fn a_budget_is_kept_or_refused_with_what_would_do() {
     let model = path.to_str().unwrap();
     let crowd = ["crowd", "--model", model, "--count", "60", "--seconds", "0.3"];
     refused(&[&crowd[..], &["--budget-us", "1"]].concat(), "merely skinned");
-    refused(&[&crowd[..], &["--budget-us", "-3"]].concat(), "microseconds above 0");
+    refused(&[&crowd[..], &["--budget-us", "0"]].concat(), "microseconds above 0");
     refused(
         &[&crowd[..], &["--budget-us", "9000", "--garment", "skirt", "--garment", "dress"]].concat(),
         "2 garments for 1 models",

@@ -124,6 +124,8 @@ fn a_simulation_is_waited_for_and_then_compared_with() {
         receive
     }));
     viewer.act(Action::Panes(2));
+    assert_eq!(viewer.ways(), [Way::Layered, Way::Skin], "nothing is simulated before one asks for it");
+    viewer.act(Action::Choose(1, Way::Full));
     assert_eq!(viewer.ways(), [Way::Layered, Way::Full]);
     viewer.act(Action::Switch(Switch::Heat));
     viewer.act(Action::Switch(Switch::Ghost));
