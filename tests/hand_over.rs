@@ -79,8 +79,8 @@ impl Dressed {
         ladder
     }
 
-    /// Every frame as shown; hands over to the second tier where there is one.
-    fn play(&self, names: &[&str]) -> Vec<Vec<Vec3>> {
+    /// Every frame as shown, and the seconds a hand-over still takes at the end; hands over to the second tier where there is one.
+    fn play(&self, names: &[&str]) -> (Vec<Vec<Vec3>>, f32) {
         let mut ladder = self.ladder(names);
         let mut frames = Vec::new();
         for (f, bones) in self.bones.iter().enumerate() {
@@ -95,7 +95,7 @@ impl Dressed {
                 assert_eq!(frames[f], before, "a hand-over itself moves nothing");
             }
         }
-        frames
+        (frames, ladder.handing_over_secs())
     }
 }
 
@@ -113,30 +113,32 @@ fn moved(frames: &[Vec<Vec3>], f: usize) -> [f32; 2] {
 #[test]
 fn every_pair_of_tiers_hands_over_without_a_jump() {
     let dressed = Dressed::new();
-    let own: Vec<Vec<Vec<Vec3>>> = TIERS.iter().map(|t| dressed.play(&[t])).collect();
+    let own: Vec<Vec<Vec<Vec3>>> = TIERS.iter().map(|t| dressed.play(&[t]).0).collect();
+    let simulated = TIERS.iter().position(|t| *t == "full").unwrap();
     for (a, from) in TIERS.iter().enumerate() {
         for (b, to) in TIERS.iter().enumerate().filter(|(b, _)| *b != a) {
-            let shown = dressed.play(&[from, to]);
+            let (shown, left_secs) = dressed.play(&[from, to]);
             let most = |frames: &[Vec<Vec3>]| {
                 (AT..FRAMES)
                     .map(|f| moved(frames, f))
                     .fold([0.0f32; 2], |a, b| [a[0].max(b[0]), a[1].max(b[1])])
             };
-            let (now, one, other) = (most(&shown), most(&own[a]), most(&own[b]));
+            // Started with another shape, cloth in a subspace goes a way of its own: how fast it may move there, the full
+            // simulation says.
+            let like = if *to == "adaptive" { simulated } else { b };
+            let (now, one, other) = (most(&shown), most(&own[a]), most(&own[like]));
             let worst = [0, 1].map(|k| now[k] - one[k].max(other[k]));
             let said = format!("{from} to {to}: {now:?} cm, alone {one:?} and {other:?}");
             println!("{said}");
-            // Cloth in a subspace changes its basis with the pose, and comes in with a jerk (docs/ladder.md).
-            let held = if *to == "adaptive" { &worst[..1] } else { &worst[..] };
-            assert!(held.iter().all(|cm| *cm <= 1.0), "{said}");
+            assert!(worst.iter().all(|cm| *cm <= 1.0), "{said}");
             // The frame of the hand-over goes on as the frames before it went.
             let (first, usual) = (moved(&shown, AT)[1], one[1].max(other[1]));
             assert!(first <= usual + 1.0, "{said}: {first} cm off its way in the first frame");
-            // Followers have arrived; simulations go ways of their own.
+            // Followers have arrived, or are as near as 0.27 m/s brings them; simulations go ways of their own.
             if ["skin", "stable"].contains(to) {
                 let ends = shown[FRAMES - 1].iter().zip(&own[b][FRAMES - 1]);
                 let apart = ends.map(|(p, q)| 100.0 * p.distance(*q)).fold(0.0, f32::max);
-                assert!(apart < 2.0, "{said}: {apart} cm from the tier that took over");
+                assert!(apart < 2.0 + 27.0 * left_secs, "{said}: {apart} cm from the tier that took over");
             }
         }
     }
@@ -149,11 +151,14 @@ fn a_guided_simulation_goes_the_same_way() {
     for substeps in [240.0, 30.0] {
         let mut world = dressed.world.clone();
         world.settings.max_step_secs = 1.0 / substeps;
+        let mut nudged = world.clone();
+        nudged.nudge(1e-4);
         let guide = || Box::new(Stable::new(dressed.model.clone()));
         let mut ways = [
             ("free flight", Full::new(world.clone())),
             ("place", Full::guided(world.clone(), guide(), FirstGuess::Place).unwrap()),
             ("way", Full::guided(world.clone(), guide(), FirstGuess::Way).unwrap()),
+            ("a twin", Full::new(nudged)),
         ];
         let frames = 12;
         let mut ends = Vec::new();
@@ -171,10 +176,18 @@ fn a_guided_simulation_goes_the_same_way() {
             ends.push(end);
         }
         if substeps == 240.0 {
-            for end in &ends[1..] {
+            let mean_mm = |end: &[Vec3]| {
                 let apart: f32 = end.iter().zip(&ends[0]).map(|(a, b)| a.distance(*b)).sum();
-                let mean_mm = 1000.0 * apart / end.len() as f32;
-                assert!(mean_mm < 20.0, "{mean_mm} mm from the simulation alone");
+                1000.0 * apart / end.len() as f32
+            };
+            // Hardly farther apart than runs that start 0.1 mm apart come to be.
+            let twin = mean_mm(&ends[3]);
+            for end in &ends[1..3] {
+                let apart = mean_mm(end);
+                assert!(
+                    apart < 1.5 * twin.max(3.0),
+                    "{apart} mm from the simulation alone, a twin {twin} mm"
+                );
             }
         }
     }

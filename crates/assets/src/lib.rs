@@ -73,11 +73,12 @@ pub use toile_geometry::{
     ClosestPoint, Crossing, Edge, Mesh, RayHit, Topology, TriangleTree, crossings, edges_through,
     self_crossings, vertex_normals,
 };
+pub use toile_model::adaptive;
 pub use toile_model::disk;
 pub use toile_model::layers::{Layer, Layers};
 pub use toile_model::{
     ALONG, AROUND, Attachment, CARRIED, Certificate, Correction, FABRIC_VALUES, Hearing, HipLine, InputSet,
     LimbTube, MAX_LIMBS, Model, ModelKind, NEIGHBOURS, RootFrame, RootTracker, SURROUNDING_TERMS, Shield,
-    Skin, Surroundings, around,
+    Skin, Surroundings, around, clamped_inverse,
 };
 pub use verdict::{MOST_DEPTH_MM, MOST_STRAIN, Verdict, Worst};

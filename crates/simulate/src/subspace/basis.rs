@@ -3,7 +3,7 @@
 
 use super::kinematic::Kinematic;
 use glam::DVec3;
-use toile_model::adaptive::Database;
+use toile_assets::adaptive::Database;
 
 /// What stands for the full-space gradient in the bind pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

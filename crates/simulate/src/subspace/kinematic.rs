@@ -2,7 +2,7 @@
 
 use glam::{Affine3A, DMat3, DVec3, Mat3};
 use toile_assets::Attachment;
-use toile_model::clamped_inverse;
+use toile_assets::clamped_inverse;
 
 /// Blended bones flatter than this are not undone further.
 const LEAST_STRETCH: f64 = 0.2;

@@ -28,8 +28,8 @@ use kinematic::Kinematic;
 use reduced::{DEPENDENT, Kept, Reduced};
 use std::sync::Arc;
 use stiffness::{Angles, Stiffness};
-use toile_model::RootTracker;
-use toile_model::adaptive::Database;
+use toile_assets::RootTracker;
+use toile_assets::adaptive::Database;
 use touch::Touch;
 
 /// How the reduced system is put together.

@@ -7,7 +7,7 @@ use super::stiffness::{Angles, LANES, Lanes3, Stiffness, add_product};
 use crate::contact::constraint::Contact;
 use crate::scene::Scene;
 use glam::{DMat3, DVec3};
-use toile_model::adaptive::Database;
+use toile_assets::adaptive::Database;
 
 /// A small symmetric matrix, row by row.
 #[derive(Clone, Debug, Default)]

@@ -4,11 +4,11 @@ use crate::contact::limb_cache::LimbCache;
 use crate::{Scene, Settings};
 use glam::{DMat3, Quat, Vec3};
 use toile_assets::Attachment;
+use toile_assets::adaptive::Site;
+use toile_assets::{HipLine, Skin};
 use toile_geometry::Random;
 use toile_lab::cloths::{Pattern, lay, plain, rectangle};
 use toile_lab::scenes::box_body;
-use toile_model::adaptive::Site;
-use toile_model::{HipLine, Skin};
 
 /// A piece of cloth on a box that has turned, with a database of these vectors about one site.
 fn on_a_box(vectors: Vec<f32>, settings: SubspaceSettings) -> Subspace {
