@@ -139,7 +139,7 @@ impl Screen {
         self.renderer.draw_on(canvas, &scene, &camera)
     }
 
-    fn present(&mut self, egui: &egui::Context, output: FullOutput) -> egui::PlatformOutput {
+    fn present(&mut self, egui: &egui::Context, mut output: FullOutput) -> egui::PlatformOutput {
         let (device, queue) = (self.renderer.device().clone(), self.renderer.queue().clone());
         for (id, deltas) in &output.textures_delta.set {
             deltas.iter().for_each(|delta| self.paint.update_texture(&device, &queue, *id, delta));
@@ -182,6 +182,8 @@ impl Screen {
         for id in &output.textures_delta.free {
             self.paint.free_texture(id);
         }
+        // They are applied; what is dropped with something in it counts as forgotten.
+        output.textures_delta.clear();
         output.platform_output
     }
 
