@@ -48,7 +48,7 @@ pub struct SubspaceSettings {
     /// Vectors of the database at once; with the gradient and the undo vector the paper has 12 to 14.
     pub vectors: usize,
     /// What stands for the gradient. None by default, unlike in the paper: against stiff contacts it costs more than it gives
-    /// (docs/decisions/040).
+    /// (docs/decisions/041).
     pub gradient: GradientVector,
     /// Whether cloth may go back towards the kinematic cloth.
     pub undo: bool,
@@ -66,7 +66,7 @@ pub struct SubspaceSettings {
     /// How the reduced system is put together.
     pub assembly: Assembly,
     /// Steps from one search for cloth that may meet cloth to the next; 0, the default, for none. A dozen directions cannot part
-    /// what meets here and there: such contacts stiffen all of the cloth (docs/decisions/040).
+    /// what meets here and there: such contacts stiffen all of the cloth (docs/decisions/041).
     pub self_contact_every: usize,
     /// Whether vertices that a step leaves inside a body are moved out of it.
     pub keep_out: bool,
