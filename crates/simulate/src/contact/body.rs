@@ -335,7 +335,7 @@ impl BodySurface {
         best
     }
 
-    /// The nearest point of a segment, or, where it is farther than `far`, one that may be farther by [`FARTHER`]. `seed` is a
+    /// The nearest point of a segment, or, where it is farther than `far`, one that may be farther by `FARTHER`. `seed` is a
     /// triangle likely to be near.
     pub fn nearest_on_segment(&self, segment: usize, p: DVec3, far: f64, seed: Option<u32>) -> Search {
         self.nearest_of(segment, p, f64::INFINITY, far, seed)
