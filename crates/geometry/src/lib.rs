@@ -12,6 +12,7 @@
 mod closest;
 mod crossings;
 mod curved;
+mod incidence;
 mod mesh;
 mod random;
 
@@ -23,5 +24,6 @@ pub mod distance;
 pub use closest::{ClosestPoint, RayHit, TriangleTree};
 pub use crossings::{Crossing, SelfCrossings, crossings, edges_through, passes_through, self_crossings};
 pub use curved::{Curved, Split};
+pub use incidence::Incidence;
 pub use mesh::{Edge, Mesh, Topology, vertex_normals};
 pub use random::Random;

@@ -3,6 +3,7 @@
 use super::limbs::{border_corners, free_arms, triangle_limbs, triangle_segments};
 use glam::{Affine3A, DVec3, Vec3, Vec3A};
 use toile_assets::Body;
+use toile_geometry::Incidence;
 use toile_geometry::bvh4::Bvh4;
 use toile_geometry::distance::point_triangle;
 
@@ -78,38 +79,10 @@ pub struct BodySurface {
     /// Segment of each triangle, the one of the same segment across the side opposite each corner, and those about each vertex.
     segment_of: Vec<u8>,
     beside: Vec<[u32; 3]>,
-    fans: Fans,
+    fans: Incidence,
     /// Corners that lie between limbs.
     border: Vec<[bool; 3]>,
     skinned: Vec<Vec3>,
-}
-
-/// The triangles about each vertex.
-#[derive(Clone, Debug)]
-struct Fans {
-    first: Vec<u32>,
-    triangles: Vec<u32>,
-}
-
-impl Fans {
-    fn new(triangles: &[[u32; 3]], weld: &[u32]) -> Self {
-        let mut first = vec![0u32; weld.len() + 1];
-        let corners =
-            || triangles.iter().enumerate().flat_map(|(t, c)| c.map(|i| (t, weld[i as usize] as usize)));
-        corners().for_each(|(_, v)| first[v + 1] += 1);
-        (0..weld.len()).for_each(|v| first[v + 1] += first[v]);
-        let mut next = first.clone();
-        let mut about = vec![0; 3 * triangles.len()];
-        for (t, v) in corners() {
-            about[next[v] as usize] = t as u32;
-            next[v] += 1;
-        }
-        Self { first, triangles: about }
-    }
-
-    fn of(&self, v: u32) -> &[u32] {
-        &self.triangles[self.first[v as usize] as usize..self.first[v as usize + 1] as usize]
-    }
 }
 
 /// No triangle.
@@ -176,7 +149,7 @@ impl BodySurface {
             common: DVec3::ZERO,
             jumped: false,
             free_arms: free_arms(body),
-            fans: Fans::new(&body.mesh.triangles, &weld),
+            fans: Incidence::new(weld.len(), body.mesh.triangles.iter().map(|t| t.map(|i| weld[i as usize]))),
             weld,
             beside,
             segment_of,

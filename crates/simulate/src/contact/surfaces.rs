@@ -22,7 +22,9 @@ enum On {
 struct Source {
     on: On,
     measured_at: DVec3,
-    /// It is not measured again in this step.
+    /// It is not measured again in this step. Planes that turn with every iterate, where a sample lies in a crease of the
+    /// body, let Newton's iteration go round in circles: each is measured anew but once, so the potential stands still and is
+    /// minimised.
     held: bool,
 }
 
@@ -350,7 +352,7 @@ impl SurfaceContacts {
         }
     }
 
-    /// Brings the contacts up to date with a later iterate: those that moved are measured again.
+    /// Brings the contacts up to date with a later iterate: those that moved are measured again, once in a step.
     pub fn refresh(&mut self, now: &StepContext<'_>, x: &[DVec3]) {
         for (contact, source) in self.contacts.iter_mut().zip(&mut self.sources) {
             let s = contact.sample as usize;
@@ -376,7 +378,7 @@ impl SurfaceContacts {
                     // Softening was decided when the step began.
                     *contact = Contact { k: contact.k, k_t: contact.k_t, limit: contact.limit, ..fresh };
                 }
-                source.measured_at = y;
+                (source.measured_at, source.held) = (y, true);
             }
         }
     }

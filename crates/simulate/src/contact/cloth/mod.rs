@@ -7,7 +7,8 @@ pub use search::{Broad, Candidate};
 use super::constraint::{Contact, NO_SAMPLE};
 use crate::scene::Scene;
 use glam::DVec3;
-use search::{Stars, neighbours, side};
+use search::{neighbours, side};
+use toile_geometry::Incidence;
 use toile_geometry::bvh2::{Aabb, Bvh2};
 use toile_geometry::continuous::{Pair, segment_crosses_triangle, time_of_impact};
 use toile_geometry::distance::{point_triangle, segment_segment};
@@ -39,7 +40,8 @@ pub struct ClothContact {
     /// Per triangle the vertices and edges it speaks for, so that each pair is met once.
     own_vertices: Vec<[bool; 3]>,
     own_edges: Vec<[bool; 3]>,
-    stars: Stars,
+    /// The triangles about each vertex.
+    stars: Incidence,
     stack: Vec<(u32, u32)>,
     /// Found by [`ClothContact::find`].
     pub candidates: Vec<Candidate>,
@@ -90,7 +92,7 @@ impl ClothContact {
             bvh,
             own_vertices,
             own_edges,
-            stars: Stars::new(scene),
+            stars: Incidence::new(scene.len(), scene.triangles.iter().copied()),
             tangles: Tangles::new(scene.len()),
             facing: vec![DVec3::ZERO; scene.len()],
             folded: vec![false; scene.len()],

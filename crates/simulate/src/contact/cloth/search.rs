@@ -75,34 +75,6 @@ const STEPS_AHEAD: f64 = 4.0;
 const ROOM_M: f64 = 1.5e-3;
 const ASIDE: f64 = 0.3;
 
-/// The triangles about each vertex.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Stars {
-    first: Vec<u32>,
-    triangles: Vec<u32>,
-}
-
-impl Stars {
-    pub(super) fn new(scene: &Scene) -> Self {
-        let mut first = vec![0; scene.len() + 1];
-        scene.triangles.iter().flatten().for_each(|&v| first[v as usize + 1] += 1);
-        (0..scene.len()).for_each(|v| first[v + 1] += first[v]);
-        let mut next = first.clone();
-        let mut triangles = vec![0; 3 * scene.triangles.len()];
-        for (t, corners) in scene.triangles.iter().enumerate() {
-            for &v in corners {
-                triangles[next[v as usize] as usize] = t as u32;
-                next[v as usize] += 1;
-            }
-        }
-        Self { first, triangles }
-    }
-
-    fn of(&self, v: u32) -> std::ops::Range<usize> {
-        self.first[v as usize] as usize..self.first[v as usize + 1] as usize
-    }
-}
-
 /// Pairs of triangles that share an edge.
 pub(super) fn neighbours(scene: &Scene) -> Vec<[u32; 2]> {
     let mut first = vec![u32::MAX; scene.edges.len()];
@@ -272,7 +244,7 @@ impl ClothContact {
     fn find_neighbours(&mut self, scene: &Scene) {
         self.shut.clear();
         for v in (0..scene.len() as u32).filter(|&v| self.folded[v as usize]) {
-            let about = &self.stars.triangles[self.stars.of(v)];
+            let about = self.stars.of(v);
             for (i, &a) in about.iter().enumerate() {
                 for &b in &about[i + 1..] {
                     let tb = scene.triangles[b as usize];
