@@ -33,7 +33,23 @@ const LEAF: u32 = 1 << 31;
 #[derive(Clone, Copy, Debug)]
 struct Lanes([Vec4; 3]);
 
+impl Node {
+    /// Squared distances of the four boxes from a point; infinite where there is none.
+    #[inline(always)]
+    fn distances(&self, at: &Lanes) -> Vec4 {
+        let off = |k: usize| (self.lo[k] - at.0[k]).max(at.0[k] - self.hi[k]).max(Vec4::ZERO);
+        let (x, y, z) = (off(0), off(1), off(2));
+        x * x + y * y + z * z
+    }
+}
+
 impl Lanes {
+    /// One point four times.
+    #[inline]
+    fn splat(p: DVec3) -> Self {
+        Self(p.as_vec3().to_array().map(Vec4::splat))
+    }
+
     /// Four of the points.
     #[inline]
     fn of(points: &[Vec3A], which: &[u32; 4]) -> Self {
@@ -175,10 +191,24 @@ impl Bvh4 {
     #[inline]
     pub fn beyond(&self, p: DVec3, limit: f64) -> bool {
         let Some(root) = self.nodes.first() else { return true };
-        let q = p.as_vec3();
-        let off = |k: usize, at: f32| (root.lo[k] - at).max(Vec4::splat(at) - root.hi[k]).max(Vec4::ZERO);
-        let (x, y, z) = (off(0, q.x), off(1, q.y), off(2, q.z));
-        f64::from((x * x + y * y + z * z).min_element()) > limit
+        f64::from(root.distances(&Lanes::splat(p)).min_element()) > limit
+    }
+
+    /// The square of a distance that nothing can be nearer than to `p`, as far as the boxes of two levels tell.
+    #[inline]
+    pub fn at_least(&self, p: DVec3) -> f64 {
+        let Some(root) = self.nodes.first() else { return f64::INFINITY };
+        let at = Lanes::splat(p);
+        let mut least = f32::INFINITY;
+        for (d, child) in root.distances(&at).to_array().into_iter().zip(root.child) {
+            if child != NOTHING && d < least {
+                least = match child & LEAF {
+                    0 => self.nodes[child as usize].distances(&at).min_element().min(least),
+                    _ => d,
+                };
+            }
+        }
+        f64::from(least)
     }
 
     /// Calls `visit(triangle, limit)` for those that may be nearer than `√limit` to `p`, where the points are now at `points`
@@ -195,8 +225,7 @@ impl Bvh4 {
         if self.nodes.is_empty() {
             return;
         }
-        let lanes = |p: DVec3| p.as_vec3().to_array().map(Vec4::splat);
-        let (there, at) = (Lanes(lanes(p)), Lanes(lanes(p - gone)));
+        let (there, at) = (Lanes::splat(p), Lanes::splat(p - gone));
         // A level leaves at most three behind, and ten levels hold more than a million triangles.
         let mut stack = [(0u32, 0.0f32); DEEP];
         let mut top = 1;
@@ -226,9 +255,7 @@ impl Bvh4 {
                 continue;
             }
             let n = &self.nodes[index as usize];
-            let off = |k: usize| (n.lo[k] - at.0[k]).max(at.0[k] - n.hi[k]).max(Vec4::ZERO);
-            let (x, y, z) = (off(0), off(1), off(2));
-            let d = (x * x + y * y + z * z).to_array();
+            let d = n.distances(&at).to_array();
             let first = top;
             for k in 0..4 {
                 let child = n.child[k];

@@ -314,6 +314,12 @@ impl BodySurface {
         self.nearest_of(segment, p, f64::INFINITY, far, seed)
     }
 
+    /// Nothing of a segment is nearer than this to `p`, m: cheap, and of use far away.
+    pub fn at_least(&self, segment: usize, p: DVec3) -> f64 {
+        let Segment { tree, way, .. } = &self.segments[segment];
+        tree.at_least(p - *way * self.share).sqrt()
+    }
+
     fn nearest_of(&self, segment: usize, p: DVec3, radius: f64, far: f64, seed: Option<u32>) -> Search {
         let mut best: Option<(u32, [f64; 3], DVec3)> = None;
         let mut nearest = radius * radius;

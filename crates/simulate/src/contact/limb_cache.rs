@@ -13,6 +13,8 @@ struct CachedNearest {
     offset: Vec3,
     /// When it was searched for, s.
     searched_at: f32,
+    /// Nothing of the limb was nearer than this then, less what the sample has moved on it since, m.
+    clear: f32,
     /// Whether the sample is inside the limb: it is never left alone.
     inside: bool,
 }
@@ -58,6 +60,8 @@ const WALKS_SHARE: f32 = 0.1;
 /// What is followed from triangle to triangle may not be the nearest any more: since the look before it has moved by less than
 /// a third of its distance, so nothing is nearer than this share of it.
 const FOLLOWED: f64 = 0.5;
+/// How many times what a sample moves over one point of a limb it may move over another near it.
+const ELSEWHERE: f32 = 1.25;
 /// Farther away than this, m, the nearest point need not be known: nothing is pushed from there. For samples that were
 /// pressed in the last step it is more.
 const FAR_M: f64 = 0.05;
@@ -171,8 +175,20 @@ impl LimbCache {
         });
         let walked = seed.filter(|_| stays.is_none()).and_then(|seed| self.walks(body, at, seed, y));
         let known = stays.or(walked);
+        if known.is_none() && !touching {
+            let clear = body.at_least(segment, y);
+            if clear > FAR_M {
+                self.note_clear(s, segment, clear, within);
+                self.seeds[at] = u32::MAX;
+                return None;
+            }
+        }
         let Search { found, clear } = match known {
-            Some((near, _)) => Search { found: known, clear: FOLLOWED * near.point.distance(y) },
+            Some(((near, _), moved)) => {
+                let clear = self.nearest[at].clear - ELSEWHERE * moved as f32;
+                let clear = f64::from(clear).max(FOLLOWED * near.point.distance(y));
+                Search { found: known.map(|k| k.0), clear }
+            }
             None => body.nearest_on_segment(segment, y, if touching { FAR_TOUCHING_M } else { FAR_M }, seed),
         };
         // Limbs are open where they are joined: far behind the rim of one is not inside it.
@@ -185,7 +201,8 @@ impl LimbCache {
             let searched_at = if walked.is_some() { self.nearest[at].searched_at } else { self.clock };
             let weights = f.weights.map(|w| w as f32);
             let offset = (y - f.point).as_vec3();
-            self.nearest[at] = CachedNearest { weights, offset, searched_at, inside: !outside };
+            let clear = clear as f32;
+            self.nearest[at] = CachedNearest { weights, offset, searched_at, clear, inside: !outside };
         }
         self.seeds[at] = found.map_or(u32::MAX, |f| f.0.triangle);
         found
@@ -289,8 +306,9 @@ impl LimbCache {
         self.near[s] = if slack > 0.0 { self.near[s] & !bit } else { self.near[s] | bit };
     }
 
-    /// The nearest point of a limb to a sample that moved little since a search found it: from triangle to triangle.
-    fn walks(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<(Nearest, bool)> {
+    /// The nearest point of a limb to a sample that moved little since a search found it, from triangle to triangle, and how
+    /// far the sample moved on the limb since it was last looked for.
+    fn walks(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<((Nearest, bool), f64)> {
         let cached = &self.nearest[at];
         if self.clock - cached.searched_at > WALKS_SECS {
             return None;
@@ -300,21 +318,21 @@ impl LimbCache {
         if moved > (WALKS_M * WALKS_M).max(f64::from(WALKS_SHARE * cached.offset.length_squared())) {
             return None;
         }
-        body.descend(seed, y)
+        Some((body.descend(seed, y)?, moved.sqrt()))
     }
 
     /// The surface where a sample lies that has not slid on it since it was last looked for.
-    fn rests(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<(Nearest, bool)> {
+    fn rests(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<((Nearest, bool), f64)> {
         let cached = &self.nearest[at];
         let weights = cached.weights.map(f64::from);
         let point = body.point(seed, weights);
         let moved = (y - point).distance_squared(cached.offset.as_dvec3());
-        (moved < RESTS_M * RESTS_M).then(|| body.material_at(seed, weights, point))
+        (moved < RESTS_M * RESTS_M).then(|| (body.material_at(seed, weights, point), moved.sqrt()))
     }
 
     /// The nearest point of a limb to a sample that hardly moved on it since it was last looked for: over the inside of the
     /// same triangle.
-    fn stays(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<(Nearest, bool)> {
+    fn stays(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<((Nearest, bool), f64)> {
         let cached = &self.nearest[at];
         if cached.inside || self.clock - cached.searched_at > STAYS_SECS {
             return None;
@@ -323,6 +341,6 @@ impl LimbCache {
         if moved > STAYS_M.max(STAYS_SHARE * f64::from(cached.offset.length())) {
             return None;
         }
-        body.over(seed, y)
+        Some((body.over(seed, y)?, moved))
     }
 }
