@@ -296,6 +296,19 @@ mod tests {
     use crate::Random;
 
     #[test]
+    fn what_is_far_away_is_known_to_be() {
+        let corners: Vec<[u32; 3]> = (0..64).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+        let mut r = Random::new(6);
+        let points: Vec<Vec3A> = (0..192).map(|_| (0.1 * r.vector().as_vec3()).into()).collect();
+        let centres: Vec<DVec3> = points.chunks(3).map(|c| c[0].as_dvec3()).collect();
+        let mut tree = Bvh4::new(&centres, &corners);
+        tree.refit(&points, &points, Vec3A::ZERO);
+        let bound = tree.at_least(DVec3::X).sqrt();
+        assert!(bound > 0.8, "{bound}");
+        assert_eq!(Bvh4::default().at_least(DVec3::X), f64::INFINITY);
+    }
+
+    #[test]
     fn the_nearest_agrees_with_looking_at_all() {
         use crate::distance::point_triangle;
         let mut r = Random::new(5);
@@ -343,6 +356,9 @@ mod tests {
                     }
                     limit
                 });
+                let nearest = (0..count).map(distance).fold(f64::INFINITY, f64::min);
+                let bound = tree.at_least(p - way * share).sqrt();
+                assert!(bound <= nearest + 1e-6, "{count}: {bound} m, but one is {nearest} m away");
                 let truth = (0..count)
                     .filter(|&i| distance(i) < radius)
                     .min_by(|&a, &b| distance(a).total_cmp(&distance(b)));

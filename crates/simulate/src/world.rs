@@ -374,4 +374,22 @@ mod tests {
         assert!(world.state == once, "it goes another way");
         assert!(once.grips.iter().any(|g| g.touching), "nothing touches");
     }
+    #[test]
+    fn squeezed_cloth_does_not_keep_the_iteration_going_round() {
+        // An arm presses the bodice on the trunk: planes that turn with every iterate took it to the last one allowed in
+        // half of all steps.
+        let body = builtin::body("mannequin:female").unwrap();
+        let garment = builtin::garment("dress:400", &body).unwrap();
+        let fabric = builtin::fabric(&garment.fabric).unwrap();
+        let motion = builtin::motion("walk:1.2", &body.skeleton).unwrap();
+        let settings = Settings::worn().with(|s| s.max_newton = 40);
+        let mut world = World::with_body(&body, &garment, &fabric, settings).unwrap();
+        world.place_body(&body.bones(&motion.at(0.0)));
+        let mut total = StepReport::default();
+        for n in 0..60 {
+            total.add(&world.step(&body.bones(&motion.at((n + 1) as f64 / 60.0)), 1.0 / 60.0).unwrap());
+        }
+        let each = f64::from(total.newton) / f64::from(total.substeps);
+        assert!(each < 5.5, "{each} iterations a step");
+    }
 }
