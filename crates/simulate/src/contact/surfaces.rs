@@ -22,10 +22,10 @@ enum On {
 struct Source {
     on: On,
     measured_at: DVec3,
-    /// It is not measured again in this step. Planes that turn with every iterate, where a sample lies in a crease of the
-    /// body, let Newton's iteration go round in circles: each is measured anew but once, so the potential stands still and is
-    /// minimised.
-    held: bool,
+    /// It is measured again when its sample has moved this far, m; infinite for one that is not. Twice as far each time: planes
+    /// that turn with every iterate, where a sample lies in a crease of the body, would let Newton's iteration go round in
+    /// circles. So they come to stand still, and what stands still is minimised.
+    remeasure_m: f64,
 }
 
 /// Which way cloth goes out of a limb.
@@ -248,7 +248,8 @@ impl SurfaceContacts {
 
     fn push(&mut self, contact: Contact, on: On, measured_at: DVec3, held: bool) {
         self.contacts.push(contact);
-        self.sources.push(Source { on, measured_at, held });
+        let remeasure_m = if held { f64::INFINITY } else { REMEASURE_M };
+        self.sources.push(Source { on, measured_at, remeasure_m });
     }
 
     fn find_on_body(&mut self, now: &StepContext<'_>, body: &BodySurface, s: usize, y: DVec3) {
@@ -352,12 +353,12 @@ impl SurfaceContacts {
         }
     }
 
-    /// Brings the contacts up to date with a later iterate: those that moved are measured again, once in a step.
+    /// Brings the contacts up to date with a later iterate: those that moved are measured again.
     pub fn refresh(&mut self, now: &StepContext<'_>, x: &[DVec3]) {
         for (contact, source) in self.contacts.iter_mut().zip(&mut self.sources) {
             let s = contact.sample as usize;
             let y = contact.point(x);
-            if !source.held && y.distance_squared(source.measured_at) > REMEASURE_M * REMEASURE_M {
+            if y.distance_squared(source.measured_at) > source.remeasure_m * source.remeasure_m {
                 let fresh = match source.on {
                     On::Limb(limb) => now.obstacles.body.and_then(|body| {
                         let (found, inside) = body.nearest_on(limb as usize, y, SEARCH_TOUCHING_M)?;
@@ -378,7 +379,8 @@ impl SurfaceContacts {
                     // Softening was decided when the step began.
                     *contact = Contact { k: contact.k, k_t: contact.k_t, limit: contact.limit, ..fresh };
                 }
-                (source.measured_at, source.held) = (y, true);
+                source.measured_at = y;
+                source.remeasure_m *= 2.0;
             }
         }
     }

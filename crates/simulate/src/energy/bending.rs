@@ -162,37 +162,51 @@ pub fn angle(h: &Hinge, x: &[DVec3], near: f64) -> f64 {
     continued(angle_of(sin, cos), near)
 }
 
-/// [`angle`] of many hinges.
-pub fn angles(hinges: &[Hinge], x: &[DVec3], near: &[f64], angles: &mut [f64]) {
-    for ((hinges, near), angles) in hinges.chunks(BATCH).zip(near.chunks(BATCH)).zip(angles.chunks_mut(BATCH))
-    {
-        let mut directions = [[0.0; 2]; BATCH];
-        for (h, direction) in hinges.iter().zip(&mut directions) {
-            *direction = Shape::new(h, x).direction();
-        }
-        for ((angle, [cos, sin]), near) in angles.iter_mut().zip(&directions).zip(near) {
-            *angle = continued(angle_of(*sin, *cos), *near);
-        }
-    }
+/// [`angle`] of many hinges, those that `which` lists.
+pub fn angles(
+    which: impl ExactSizeIterator<Item = u32> + Clone,
+    hinges: &[Hinge],
+    x: &[DVec3],
+    near: &[f64],
+    angles: &mut [f64],
+) {
+    in_batches(which, near, angles, |h| Shape::new(&hinges[h], x).direction());
 }
 
-/// Angles and their derivatives of many hinges.
-pub fn angles_and_turns(hinges: &[Hinge], x: &[DVec3], near: &[f64], angles: &mut [f64], turns: &mut [Turn]) {
-    let runs = hinges
-        .chunks(BATCH)
-        .zip(near.chunks(BATCH))
-        .zip(angles.chunks_mut(BATCH))
-        .zip(turns.chunks_mut(BATCH));
-    for (((hinges, near), angles), turns) in runs {
+/// Angles and their derivatives of many hinges, those that `which` lists.
+pub fn angles_and_turns(
+    which: impl ExactSizeIterator<Item = u32> + Clone,
+    hinges: &[Hinge],
+    x: &[DVec3],
+    near: &[f64],
+    angles: &mut [f64],
+    turns: &mut [Turn],
+) {
+    in_batches(which, near, angles, |h| {
+        let shape = Shape::new(&hinges[h], x);
+        turns[h] = shape.turn();
+        shape.direction()
+    });
+}
+
+/// Angles from cosines and sines, which `direction` gives.
+#[inline(always)]
+fn in_batches(
+    mut which: impl ExactSizeIterator<Item = u32> + Clone,
+    near: &[f64],
+    angles: &mut [f64],
+    mut direction: impl FnMut(usize) -> [f64; 2],
+) {
+    while which.len() > 0 {
+        let batch = which.clone().take(BATCH);
         let mut directions = [[0.0; 2]; BATCH];
-        for ((h, turn), direction) in hinges.iter().zip(turns).zip(&mut directions) {
-            let shape = Shape::new(h, x);
-            *direction = shape.direction();
-            *turn = shape.turn();
+        for (h, found) in batch.clone().zip(&mut directions) {
+            *found = direction(h as usize);
         }
-        for ((angle, [cos, sin]), near) in angles.iter_mut().zip(&directions).zip(near) {
-            *angle = continued(angle_of(*sin, *cos), *near);
+        for (h, [cos, sin]) in batch.zip(directions) {
+            angles[h as usize] = continued(angle_of(sin, cos), near[h as usize]);
         }
+        which.nth(BATCH - 1);
     }
 }
 
@@ -387,6 +401,14 @@ impl Operator {
         }));
     }
 
+    /// `out = K t` for some rows.
+    fn apply_rows(&self, rows: &[u32], t: &[f64], mut out: impl FnMut(usize, f64)) {
+        for h in rows.iter().map(|&h| h as usize) {
+            let range = self.starts[h] as usize..self.starts[h + 1] as usize;
+            out(h, product(&self.columns[range.clone()], &self.values[range], t));
+        }
+    }
+
     /// The diagonal of `K`.
     pub fn diagonal(&self) -> Vec<f32> {
         (0..self.starts.len() - 1)
@@ -406,22 +428,30 @@ where
 {
     for (h, out) in out.iter_mut().enumerate() {
         let range = starts[h] as usize..starts[h + 1] as usize;
-        let (columns, values) = (&columns[range.clone()], &values[range]);
-        // Four sums side by side: one alone waits for each addition.
-        let mut sums = [T::default(); 4];
-        let (c4, c1) = columns.as_chunks::<4>();
-        let (v4, v1) = values.as_chunks::<4>();
-        for (c, v) in c4.iter().zip(v4) {
-            sums[0] = sums[0] + T::from(v[0]) * t[c[0] as usize];
-            sums[1] = sums[1] + T::from(v[1]) * t[c[1] as usize];
-            sums[2] = sums[2] + T::from(v[2]) * t[c[2] as usize];
-            sums[3] = sums[3] + T::from(v[3]) * t[c[3] as usize];
-        }
-        for (c, v) in c1.iter().zip(v1) {
-            sums[0] = sums[0] + T::from(*v) * t[*c as usize];
-        }
-        *out = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        *out = product(&columns[range.clone()], &values[range], t);
     }
+}
+
+/// A row of it times a vector.
+#[inline(always)]
+fn product<T>(columns: &[u32], values: &[f32], t: &[T]) -> T
+where
+    T: Copy + Default + From<f32> + std::ops::Mul<Output = T> + std::ops::Add<Output = T>,
+{
+    // Four sums side by side: one alone waits for each addition.
+    let mut sums = [T::default(); 4];
+    let (c4, c1) = columns.as_chunks::<4>();
+    let (v4, v1) = values.as_chunks::<4>();
+    for (c, v) in c4.iter().zip(v4) {
+        sums[0] = sums[0] + T::from(v[0]) * t[c[0] as usize];
+        sums[1] = sums[1] + T::from(v[1]) * t[c[1] as usize];
+        sums[2] = sums[2] + T::from(v[2]) * t[c[2] as usize];
+        sums[3] = sums[3] + T::from(v[3]) * t[c[3] as usize];
+    }
+    for (c, v) in c1.iter().zip(v1) {
+        sums[0] = sums[0] + T::from(*v) * t[*c as usize];
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
 /// Energy in joules of the angles `theta` against `rest`, with the strain-rate part against `before`.
@@ -470,6 +500,24 @@ impl Datum {
             sum += t * (0.5 * bent - pull);
             *m = bent - pull;
         }
+        sum
+    }
+
+    /// The same of those hinges alone that `which` lists, while all others keep their angles: moments of these, and the energy
+    /// up to another constant. `others` are the angles with those of `which` left out.
+    pub fn energy_and_moments_of(
+        &self,
+        which: &[u32],
+        op: &Operator,
+        (theta, others): (&[f64], &[f64]),
+        moments: &mut [f64],
+    ) -> f64 {
+        op.apply_rows(which, theta, |h, m| moments[h] = self.scale * m - self.pull[h]);
+        let mut sum = 0.0;
+        // ½ θᵀKθ without what the others have among themselves: each of these with the others counts in full.
+        op.apply_rows(which, others, |h, o| {
+            sum += 0.5 * theta[h] * (moments[h] + self.scale * o - self.pull[h]);
+        });
         sum
     }
 }

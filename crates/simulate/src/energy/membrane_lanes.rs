@@ -42,11 +42,11 @@ fn square(a: &[Vec4; 3]) -> Symmetric {
 /// Energy, gradients and the positive part of the Hessians. False, and nothing of use, where the threads of a triangle lie
 /// along each other.
 #[inline]
-pub fn linearise(els: &[Element; 4], x: &[DVec3], before: &[Strain; 4], rate: f64, out: &mut Four) -> bool {
+pub fn linearise(els: [&Element; 4], x: &[DVec3], before: [Strain; 4], rate: f64, out: &mut Four) -> bool {
     let mut all = Gathered::default();
     out.energy = 0.0;
     for k in 0..4 {
-        let el = &els[k];
+        let el = els[k];
         let (wu, wv) = el.deformation(x);
         let (lu, lv) = (wu.length().max(1e-9), wv.length().max(1e-9));
         let (iu, iv) = (1.0 / lu, 1.0 / lv);
@@ -192,7 +192,7 @@ mod tests {
                 Element { compression: 0.1, limit: 0.03, ..el }
             });
             let before = [0; 4].map(|_| [r.signed() * 0.05, r.signed() * 0.05, r.signed() * 0.05]);
-            assert!(linearise(&els, &x, &before, 0.3, &mut found));
+            assert!(linearise(els.each_ref(), &x, before, 0.3, &mut found));
             let mut energy = 0.0;
             for k in 0..4 {
                 let (e, g, b) = membrane::linearise(&els[k], &x, before[k], 0.3);
@@ -210,6 +210,6 @@ mod tests {
         // A triangle whose threads lie along each other is not for lanes.
         let el = Element::new([0, 1, 2], [DVec2::ZERO, DVec2::X, DVec2::Y], 1.0, 1.0, 1.0, 0.0).unwrap();
         let x = [DVec3::ZERO, DVec3::X, DVec3::X];
-        assert!(!linearise(&[el; 4], &x, &[[0.0; 3]; 4], 0.0, &mut found));
+        assert!(!linearise([&el; 4], &x, [[0.0; 3]; 4], 0.0, &mut found));
     }
 }

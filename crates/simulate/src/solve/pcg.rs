@@ -51,13 +51,15 @@ pub fn solve(
     if largest <= 0.0 {
         return Some(0);
     }
-    for (r, &v) in w.r.iter_mut().zip(&system.order) {
-        *r = system.diagonal[v as usize] * single(g[v as usize] * (-1.0 / largest));
+    w.r.fill(Vec3A::ZERO);
+    for i in system.rows.iter().map(|&i| i as usize) {
+        let v = system.order[i] as usize;
+        w.r[i] = system.diagonal[v] * single(g[v] * (-1.0 / largest));
     }
     system.forward(&mut w.r);
     w.x.fill(Vec3A::ZERO);
     w.p.copy_from_slice(&w.r);
-    let mut rr = square(&w.r);
+    let mut rr = square(&w.r, &system.rows);
     let tolerance = tolerance.max(FINEST);
     let stop = rr * tolerance * tolerance;
     if rr.is_nan() || rr <= 0.0 {
@@ -77,47 +79,49 @@ pub fn solve(
             steps = k;
             break;
         }
-        let next = advance(w, (rr / pap) as f32, system.whole());
+        let next = advance(w, &system.rows, (rr / pap) as f32, system.bends());
         if next <= stop {
             steps = k;
             break;
         }
         let beta = (next / rr) as f32;
         rr = next;
-        for (p, r) in w.p.iter_mut().zip(&w.r) {
-            *p = something(*r + *p * beta);
+        for i in system.rows.iter().map(|&i| i as usize) {
+            w.p[i] = something(w.r[i] + w.p[i] * beta);
         }
     }
-    for (y, &v) in w.x.iter().zip(&system.order) {
-        let y = turned_times(&system.diagonal[v as usize], *y);
-        x[v as usize] = DVec3::new(f64::from(y.x), f64::from(y.y), f64::from(y.z)) * largest;
+    for i in system.rows.iter().map(|&i| i as usize) {
+        let v = system.order[i] as usize;
+        let y = turned_times(&system.diagonal[v], w.x[i]);
+        x[v] = DVec3::new(f64::from(y.x), f64::from(y.y), f64::from(y.z)) * largest;
     }
     Some(steps)
 }
 
-/// Goes on by `alpha`; the square of the residual after it.
-fn advance(w: &mut Vectors, alpha: f32, whole: bool) -> f64 {
+/// Goes on by `alpha`; the square of the residual after it. `whole`: all of the product is in `y`.
+fn advance(w: &mut Vectors, rows: &[u32], alpha: f32, whole: bool) -> f64 {
     let part = if whole { 0.0 } else { 1.0 };
+    let n = w.x.len();
+    let (x, r, t, y) = (&mut w.x[..n], &mut w.r[..n], &w.t[..n], &w.y[..n]);
     let mut sum = 0.0;
-    let runs = w.x.chunks_mut(RUN).zip(w.r.chunks_mut(RUN)).zip(w.t.chunks(RUN)).zip(w.y.chunks(RUN));
-    for (((x, r), t), y) in runs {
+    for rows in rows.chunks(RUN) {
         let mut run = Vec3A::ZERO;
-        for (((x, r), t), y) in x.iter_mut().zip(r).zip(t).zip(y) {
-            *x += *t * alpha;
-            *r -= (*t * part + *y) * alpha;
-            run += *r * *r;
+        for i in rows.iter().map(|&i| i as usize) {
+            x[i] += t[i] * alpha;
+            r[i] -= (t[i] * part + y[i]) * alpha;
+            run += r[i] * r[i];
         }
         sum += f64::from(run.x + run.y + run.z);
     }
     sum
 }
 
-fn square(a: &[Vec3A]) -> f64 {
-    let run = |a: &[Vec3A]| {
-        let sum: Vec3A = a.iter().map(|a| *a * *a).sum();
+fn square(a: &[Vec3A], rows: &[u32]) -> f64 {
+    let run = |rows: &[u32]| {
+        let sum: Vec3A = rows.iter().map(|&i| a[i as usize] * a[i as usize]).sum();
         f64::from(sum.x + sum.y + sum.z)
     };
-    a.chunks(RUN).map(run).sum()
+    rows.chunks(RUN).map(run).sum()
 }
 
 #[cfg(test)]
@@ -127,6 +131,7 @@ mod tests {
     use crate::energy::bending;
     use crate::scene::Scene;
     use crate::settings::Settings;
+    use crate::step::WorkingSet;
     use glam::{DMat3, Mat3A};
     use toile_geometry::Random;
     use toile_lab::cloths::{Pattern, lay, plain, rectangle};
@@ -160,7 +165,8 @@ mod tests {
         let n = scene.len();
         let mut dense = vec![vec![DMat3::ZERO; n]; n];
         let mut system = System::new(scene);
-        system.clear();
+        let all = WorkingSet::new(scene, system.order());
+        system.clear(&all);
         let mut diagonal = vec![DMat3::IDENTITY; n];
         for (e, edge) in scene.edges.iter().enumerate() {
             let [a, b] = edge.map(|v| v as usize);
@@ -182,7 +188,7 @@ mod tests {
             contact(r, [a, b, b, a], [0.5, 0.5, 0.0, 0.0], 0),
             contact(r, [0, 12, 20, 24], [1.0, -0.3, -0.3, -0.4], NO_SAMPLE),
         ] {
-            system.add_contact(&c, &m);
+            system.add_contact(&c, &m, &all);
             for i in 0..4 {
                 for j in 0..4 {
                     dense[c.v[i] as usize][c.v[j] as usize] += m * (c.w[i] * c.w[j]);
@@ -197,7 +203,14 @@ mod tests {
                 (0..n).map(|i| DVec3::new((i % 5) as f64, 0.0, (i / 5) as f64) + r.vector() * 0.3).collect();
             let h = scene.hinges.len();
             let (mut angles, near) = (vec![0.0; h], vec![0.0; h]);
-            bending::angles_and_turns(&scene.hinges, &x, &near, &mut angles, &mut system.turns);
+            bending::angles_and_turns(
+                0..scene.hinges.len() as u32,
+                &scene.hinges,
+                &x,
+                &near,
+                &mut angles,
+                &mut system.turns,
+            );
             let slopes: Vec<[DVec3; 4]> =
                 scene.hinges.iter().map(|h| bending::angle_and_gradient(h, &x, 0.0).1).collect();
             for k in 0..h {
@@ -215,7 +228,7 @@ mod tests {
                 }
             }
         }
-        system.prepare(&scene.hinges, &scene.pinned);
+        system.prepare(&scene.hinges, &scene.pinned, &all);
         (system, dense)
     }
 

@@ -14,6 +14,7 @@ use super::pcg::RUN;
 use crate::contact::constraint::{Contact, NO_SAMPLE};
 use crate::energy::bending::{Hinge, Operator, Turn};
 use crate::scene::Scene;
+use crate::step::WorkingSet;
 use glam::{DMat3, DVec3, Mat3A, Vec3A};
 
 #[cfg(test)]
@@ -47,6 +48,8 @@ pub struct System {
     /// The vertex of each row, and the row of each vertex.
     pub(super) order: Vec<u32>,
     row: Vec<u32>,
+    /// The rows that are worked on, ascending; in all others every vector is zero.
+    pub(super) rows: Vec<u32>,
     /// Blocks below the diagonal row by row, and their columns.
     starts: Vec<u32>,
     columns: Vec<u32>,
@@ -90,6 +93,7 @@ impl System {
             blocks: vec![Mat3A::ZERO; scene.edges.len()],
             slots: vec![0; scene.edges.len()],
             hinge_diagonal: scene.bending.diagonal(),
+            rows: (0..n as u32).collect(),
             order,
             row,
             ..Self::default()
@@ -120,10 +124,23 @@ impl System {
         Some(range.start + at)
     }
 
-    /// Forgets edges and contacts.
-    pub fn clear(&mut self) {
-        self.blocks.fill(Mat3A::ZERO);
+    /// The vertex of each row.
+    pub fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// Forgets contacts, and the edges of a set, which is to be worked on.
+    pub fn clear(&mut self, set: &WorkingSet) {
+        self.rows.clone_from(&set.rows);
         self.pushes.clear();
+        if set.whole {
+            self.blocks.fill(Mat3A::ZERO);
+            return;
+        }
+        for &i in &self.rows {
+            let range = self.starts[i as usize] as usize..self.starts[i as usize + 1] as usize;
+            self.blocks[range].fill(Mat3A::ZERO);
+        }
     }
 
     /// Adds block (a, b) of an edge a→b, or (b, a) if reversed.
@@ -136,8 +153,9 @@ impl System {
 
     /// Adds a contact that pushes, with its second derivative. One with a body couples only vertices that the mesh couples
     /// too.
-    pub fn add_contact(&mut self, c: &Contact, m: &DMat3) {
-        let push = Push { v: c.v, w: c.w.map(|w| w as f32), m: m.as_mat3().into() };
+    pub fn add_contact(&mut self, c: &Contact, m: &DMat3, set: &WorkingSet) {
+        let weight = |k: usize| if set.has[c.v[k] as usize] { c.w[k] as f32 } else { 0.0 };
+        let push = Push { v: c.v, w: [0, 1, 2, 3].map(weight), m: m.as_mat3().into() };
         for (&v, w) in push.v.iter().zip(push.w) {
             if w != 0.0 {
                 self.diagonal[v as usize] += push.m * (w * w);
@@ -163,8 +181,9 @@ impl System {
     /// Puts weak bending into the blocks that are there: the vertex across moves against the foot of its height, and the square
     /// of a mean is less than the mean of squares, so `(c − (1−s)a − sb)²` becomes `(1−s)(c−a)² + s(c−b)²`. It leaves
     /// garments as free to fly as they are.
-    fn spread_bending(&mut self, hinges: &[Hinge]) {
-        for (k, hinge) in hinges.iter().enumerate() {
+    fn spread_bending(&mut self, hinges: &[Hinge], which: &[u32]) {
+        for k in which.iter().map(|&k| k as usize) {
+            let hinge = &hinges[k];
             let stiffness = self.hinge_diagonal[k] * self.bending_scale;
             for (side, (g, along)) in self.turns[k].across().into_iter().enumerate() {
                 let block = outer(g * stiffness, g);
@@ -182,12 +201,14 @@ impl System {
         }
     }
 
-    /// Scales what was summed up.
-    pub fn prepare(&mut self, hinges: &[Hinge], pinned: &[bool]) {
-        let bent: f32 = (self.turns.iter().zip(&self.hinge_diagonal))
-            .map(|(g, k)| k * g.across().iter().map(|(g, _)| g.length_squared()).sum::<f32>())
-            .sum();
-        self.bends = bent * self.bending_scale > WEAK * self.inertia;
+    /// Scales what was summed up for a set.
+    pub fn prepare(&mut self, hinges: &[Hinge], pinned: &[bool], set: &WorkingSet) {
+        if set.whole {
+            let bent: f32 = (self.turns.iter().zip(&self.hinge_diagonal))
+                .map(|(g, k)| k * g.across().iter().map(|(g, _)| g.length_squared()).sum::<f32>())
+                .sum();
+            self.bends = bent * self.bending_scale > WEAK * self.inertia;
+        }
         if self.bends {
             self.scratch.plain.clone_from(&self.diagonal);
             for ((h, g), k) in hinges.iter().zip(&self.turns).zip(&self.hinge_diagonal) {
@@ -196,15 +217,19 @@ impl System {
                 }
             }
         } else {
-            self.spread_bending(hinges);
+            self.spread_bending(hinges, &set.hinges);
         }
-        for (d, held) in self.diagonal.iter_mut().zip(pinned) {
-            *d = if *held { Mat3A::ZERO } else { inverse_lower(d) };
+        for v in set.vertices.iter().map(|&v| v as usize) {
+            let d = &mut self.diagonal[v];
+            *d = if pinned[v] { Mat3A::ZERO } else { inverse_lower(d) };
+        }
+        for &v in &set.rim {
+            self.diagonal[v as usize] = Mat3A::ZERO;
         }
         if self.bends {
             return;
         }
-        for i in 0..self.order.len() {
+        for i in self.rows.iter().map(|&i| i as usize) {
             let left = self.diagonal[self.order[i] as usize];
             let range = self.starts[i] as usize..self.starts[i + 1] as usize;
             for (block, &j) in self.blocks[range.clone()].iter_mut().zip(&self.columns[range]) {
@@ -212,6 +237,11 @@ impl System {
                 *block = times(&left, &times(block, &right));
             }
         }
+    }
+
+    /// Whether bending is multiplied as it is: then all of the cloth is worked on.
+    pub fn bends(&self) -> bool {
+        self.bends
     }
 
     /// What is solved, entry by entry on and below the diagonal, for other solvers to be measured against: `(row, column,
@@ -226,7 +256,7 @@ impl System {
                 entries.extend((0..3).map(|r| (3 * row + r, 3 * column + c, values[r])));
             }
         };
-        for i in 0..self.order.len() {
+        for i in self.rows.iter().map(|&i| i as usize) {
             let range = self.starts[i] as usize..self.starts[i + 1] as usize;
             for (m, &j) in self.blocks[range.clone()].iter().zip(&self.columns[range]) {
                 add(i, j as usize, *m);
@@ -253,15 +283,11 @@ impl System {
         self.order.iter().flat_map(part).collect()
     }
 
-    /// Whether the product is whole, see [`System::remainder`].
-    pub(super) fn whole(&self) -> bool {
-        self.bends
-    }
-
     /// The largest component of a gradient that counts.
     pub(super) fn largest(&self, g: &[DVec3]) -> f64 {
-        let free = g.iter().zip(&self.diagonal).filter(|g| g.1.x_axis.x != 0.0);
-        free.map(|g| g.0.abs().max_element()).fold(0.0, f64::max)
+        let vertices = self.rows.iter().map(|&i| self.order[i as usize] as usize);
+        let free = vertices.filter(|&v| self.diagonal[v].x_axis.x != 0.0);
+        free.map(|v| g[v].abs().max_element()).fold(0.0, f64::max)
     }
 
     /// `y ← (I + L)⁻¹ y`.
@@ -269,7 +295,7 @@ impl System {
         if self.bends {
             return;
         }
-        for i in 0..y.len() {
+        for i in self.rows.iter().map(|&i| i as usize) {
             let range = self.starts[i] as usize..self.starts[i + 1] as usize;
             let mut sum = y[i];
             for (m, &j) in self.blocks[range.clone()].iter().zip(&self.columns[range]) {
@@ -284,7 +310,7 @@ impl System {
         if self.bends {
             return;
         }
-        for i in (0..t.len()).rev() {
+        for i in self.rows.iter().rev().map(|&i| i as usize) {
             let range = self.starts[i] as usize..self.starts[i + 1] as usize;
             let own = something(t[i]);
             t[i] = own;
@@ -300,9 +326,9 @@ impl System {
         let n = y.len();
         let (p, t, starts) = (&p[..n], &t[..n], &self.starts[..n + 1]);
         let mut total = 0.0;
-        for first in (0..n).step_by(RUN) {
+        for rows in self.rows.chunks(RUN) {
             let mut run = Vec3A::ZERO;
-            for i in first..(first + RUN).min(n) {
+            for i in rows.iter().map(|&i| i as usize) {
                 if self.bends {
                     run += p[i] * y[i];
                     continue;

@@ -46,7 +46,7 @@ pub(super) fn take(scene: &Scene, h: f64, state: &mut State, ws: &mut Workspace,
         // A multi-step velocity would read an impact as a bounce.
         state.v[i] = if touching[i] { (x - state.x_before[i]) / h } else { (x - ws.base[i]) / ws.beta[i] };
     }
-    bending::angles(&scene.hinges, &state.x, &state.angles, &mut ws.angles);
+    bending::angles(0..scene.hinges.len() as u32, &scene.hinges, &state.x, &state.angles, &mut ws.angles);
     std::mem::swap(&mut state.angles, &mut ws.angles);
     state.touching = touching;
     state.step_before_secs = h;

@@ -1,12 +1,14 @@
 //! How far to go along a Newton direction: until the potential falls enough.
 
+use super::WorkingSet;
 use super::Workspace;
-use crate::contact::constraint;
+use crate::contact::constraint::{self, Contact};
 use crate::energy::{bending, gravity, inertia, membrane};
 use crate::scene::Scene;
 use crate::settings::Settings;
+use glam::DVec3;
 
-/// The potential at the iterate.
+/// The potential at the iterate of what is worked on, up to a constant.
 pub(super) fn potential(
     scene: &Scene,
     settings: &Settings,
@@ -14,23 +16,41 @@ pub(super) fn potential(
     ws: &mut Workspace,
 ) -> f64 {
     let rate = ws.bent_from.rate();
-    let x = &ws.x;
+    let (x, set) = (&ws.x, &ws.working);
     let mut energy = 0.0;
-    for i in 0..scene.len() {
+    for i in set.vertices.iter().map(|&v| v as usize) {
         let k = inertia::stiffness(scene.mass[i], ws.beta[i]);
         energy += inertia::energy(k, x[i], ws.predicted[i])
             + gravity::energy(scene.mass[i], settings.gravity, x[i])
             + ws.drag(i).energy(x[i]);
     }
-    for (el, before) in scene.membrane.iter().zip(&ws.strain_before) {
-        energy += membrane::energy(el, x, *before, rate);
+    for t in set.triangles.iter().map(|&t| t as usize) {
+        energy += membrane::energy(&scene.membrane[t], x, ws.strain_before[t], rate);
     }
-    bending::angles(&scene.hinges, x, angles_before, &mut ws.angles);
-    energy += ws.bent_from.energy_and_moments(&scene.bending, &ws.angles, &mut ws.moments);
-    for c in &ws.contacts {
-        energy += constraint::energy(c, x);
+    bending::angles(set.hinges.iter().copied(), &scene.hinges, x, angles_before, &mut ws.angles);
+    energy += bent(scene, set, &ws.bent_from, &ws.angles, &mut ws.moments);
+    energy + pressed(&ws.contacts, set, x)
+}
+
+/// Energy and moments of bending of what is worked on.
+pub(super) fn bent(
+    scene: &Scene,
+    set: &WorkingSet,
+    datum: &bending::Datum,
+    angles: &[f64],
+    moments: &mut [f64],
+) -> f64 {
+    if set.whole {
+        return datum.energy_and_moments(&scene.bending, angles, moments);
     }
-    energy
+    let mut others = angles.to_vec();
+    set.hinges.iter().for_each(|&h| others[h as usize] = 0.0);
+    datum.energy_and_moments_of(&set.hinges, &scene.bending, (angles, &others), moments)
+}
+
+/// Energy of the contacts of what is worked on.
+pub(super) fn pressed(contacts: &[Contact], set: &WorkingSet, x: &[DVec3]) -> f64 {
+    contacts.iter().filter(|c| set.feels(&c.v)).map(|c| constraint::energy(c, x)).sum()
 }
 
 /// A move that has to lower the energy (Armijo), or be shortened.

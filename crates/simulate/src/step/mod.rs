@@ -13,12 +13,14 @@ mod newton;
 mod predict;
 mod retry;
 mod self_collision;
+mod working_set;
 
 pub(crate) use commit::remember;
 pub use failure::{Cause, Failure};
 pub use predict::coefficients;
 pub use retry::Budget;
 pub(crate) use self_collision::near;
+pub use working_set::WorkingSet;
 
 use crate::contact::body::BodySurface;
 use crate::contact::cloth::ClothContact;
@@ -59,6 +61,8 @@ pub struct Workspace {
     judged: Vec<Contact>,
     pub(crate) system: System,
     vectors: pcg::Vectors,
+    /// What the iteration works on.
+    working: WorkingSet,
     pub(crate) cloth: ClothContact,
 }
 
@@ -67,6 +71,7 @@ impl Workspace {
     pub fn new(scene: &Scene, x: &[DVec3]) -> Self {
         let n = scene.len();
         let zero = || vec![DVec3::ZERO; n];
+        let system = System::new(scene);
         Self {
             x: zero(),
             x_try: zero(),
@@ -86,7 +91,8 @@ impl Workspace {
             surfaces: SurfaceContacts::new(),
             contacts: Vec::new(),
             judged: Vec::new(),
-            system: System::new(scene),
+            working: WorkingSet::new(scene, system.order()),
+            system,
             vectors: pcg::Vectors::new(n),
             cloth: ClothContact::new(scene, x),
         }

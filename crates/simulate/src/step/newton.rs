@@ -1,8 +1,9 @@
 //! Newton's method on the incremental potential.
 
+use super::WorkingSet;
 use super::Workspace;
 use super::failure::{Cause, Failure};
-use super::line_search::{Descent, potential};
+use super::line_search::{Descent, bent, potential, pressed};
 use crate::contact::constraint;
 use crate::contact::surfaces::StepContext;
 use crate::energy::air::Drag;
@@ -31,22 +32,23 @@ pub(super) fn minimise(
     let mut mean = f64::INFINITY;
     let mut worst = 0;
     let mut descent: Option<Descent> = None;
+    ws.working.take_all(ws.system.order());
     for iteration in 0..settings.max_newton {
         let energy = loop {
-            let pressed: f64 = ws.judged.iter().map(|c| constraint::energy(c, &ws.x)).sum();
+            let before = pressed(&ws.judged, &ws.working, &ws.x);
             find_contacts(now, ws, iteration);
             let (inner, outer) = linearise(scene, settings, rate, &state.angles, ws);
             // The matrix at the new point gives its energy for nothing: the move is judged here, against the contacts
             // it was made for, and shortened if the energy rose.
             match &mut descent {
-                Some(d) if !d.falls(inner + pressed) => d.shorten(ws),
+                Some(d) if !d.falls(inner + before) => d.shorten(ws),
                 _ => break inner + outer,
             }
         };
         if let Some(vertex) = ws.gradient.iter().position(|g| !g.is_finite()) {
             return Err(Failure { cause: Cause::NotFinite, vertex });
         }
-        ws.system.prepare(&scene.hinges, &scene.pinned);
+        ws.system.prepare(&scene.hinges, &scene.pinned, &ws.working);
         let solved = pcg::solve(
             &mut ws.system,
             &scene.hinges,
@@ -76,6 +78,13 @@ pub(super) fn minimise(
         if !moved.is_finite() {
             return Err(Failure { cause: Cause::NotFinite, vertex: worst });
         }
+        if std::env::var_os("TRACE").is_some() {
+            eprintln!(
+                "it {iteration} steps {steps} moved {moved:.2e} set {} rms {:.2e} tol {tolerance:.2e}",
+                ws.working.vertices.len(),
+                mean_move(scene, &ws.move_, 1e9)
+            );
+        }
         let before = std::mem::replace(&mut mean, mean_move(scene, &ws.move_, most(iteration) * tolerance));
         // The moves shrink by about the ratio of the last two: what is still to come is judged, not what was.
         let ahead = if before.is_finite() { (mean / before).min(1.0) } else { 1.0 };
@@ -83,20 +92,37 @@ pub(super) fn minimise(
             descent = None;
             break;
         }
+        let moving = match ws.system.bends() {
+            true => None,
+            false => ws.working.moving(scene, &ws.move_, STILL * tolerance),
+        };
+        if moving.is_some() || !ws.working.whole {
+            // Another set has another energy: the move is judged here, over what it was made for.
+            descent.take().iter_mut().for_each(|d| fall(now, ws, d));
+            ws.working.take(scene, ws.system.order(), moving);
+        }
     }
-    std::mem::swap(&mut ws.judged, &mut ws.contacts);
     if let Some(mut d) = descent {
         // Not converged: the last move has to fall too.
-        while !d.falls(potential(scene, settings, &state.angles, ws)) {
-            d.shorten(ws);
-        }
+        fall(now, ws, &mut d);
         moved *= d.share;
     }
+    std::mem::swap(&mut ws.judged, &mut ws.contacts);
     report.residual_m = moved;
     if moved > settings.retry_m {
         return Err(Failure { cause: Cause::NoConvergence, vertex: worst });
     }
     Ok(())
+}
+
+/// Shortens the last move until the energy falls, with the contacts it was made for.
+fn fall(now: &StepContext<'_>, ws: &mut Workspace, descent: &mut Descent) {
+    let StepContext { scene, settings, state, .. } = *now;
+    std::mem::swap(&mut ws.judged, &mut ws.contacts);
+    while !descent.falls(potential(scene, settings, &state.angles, ws)) {
+        descent.shorten(ws);
+    }
+    std::mem::swap(&mut ws.judged, &mut ws.contacts);
 }
 
 /// Contacts at the current iterate: with bodies and rigid things, and of the cloth with itself.
@@ -131,10 +157,10 @@ fn linearise(
     ws: &mut Workspace,
 ) -> (f64, f64) {
     let mut energy = 0.0;
-    let system = &mut ws.system;
+    let (system, set) = (&mut ws.system, &ws.working);
     system.bending_scale = (1.0 + rate) as f32;
     system.inertia = 0.0;
-    for i in 0..scene.len() {
+    for i in set.vertices.iter().map(|&v| v as usize) {
         let (mass, x) = (scene.mass[i], ws.x[i]);
         let k = inertia::stiffness(mass, ws.beta[i]);
         let drag = Drag { damping: ws.damping[i], air: ws.air[i], base: ws.base[i], beta: ws.beta[i] };
@@ -148,25 +174,25 @@ fn linearise(
         let air: Mat3A = drag.hessian().as_mat3().into();
         system.diagonal[i] = Mat3A::from_diagonal(Vec3A::splat(k as f32).into()) + air;
     }
-    system.clear();
-    energy += stretch(scene, rate, &ws.x, &ws.strain_before, &mut ws.gradient, system);
-    let turns = &mut system.turns;
-    bending::angles_and_turns(&scene.hinges, &ws.x, angles_before, &mut ws.angles, turns);
-    energy += ws.bent_from.energy_and_moments(&scene.bending, &ws.angles, &mut ws.moments);
-    for ((hinge, turn), moment) in scene.hinges.iter().zip(&system.turns).zip(&ws.moments) {
-        let forces = turn.forces_exactly(*moment);
+    system.clear(set);
+    energy += stretch(scene, set, rate, &ws.x, &ws.strain_before, &mut ws.gradient, system);
+    let (hinges, turns) = (set.hinges.iter().copied(), &mut system.turns);
+    bending::angles_and_turns(hinges, &scene.hinges, &ws.x, angles_before, &mut ws.angles, turns);
+    energy += bent(scene, set, &ws.bent_from, &ws.angles, &mut ws.moments);
+    for h in set.hinges.iter().map(|&h| h as usize) {
+        let forces = system.turns[h].forces_exactly(ws.moments[h]);
         for c in 0..4 {
-            ws.gradient[hinge.v[c] as usize] += forces[c];
+            ws.gradient[scene.hinges[h].v[c] as usize] += forces[c];
         }
     }
     let mut pressed = 0.0;
-    for c in &ws.contacts {
+    for c in ws.contacts.iter().filter(|c| set.feels(&c.v)) {
         pressed += constraint::energy(c, &ws.x);
         if let Some((g, m)) = constraint::linearise(c, &ws.x) {
             for k in 0..4 {
                 ws.gradient[c.v[k] as usize] += g * c.w[k];
             }
-            system.add_contact(c, &m);
+            system.add_contact(c, &m, set);
         }
     }
     (energy, pressed)
@@ -175,6 +201,7 @@ fn linearise(
 /// Adds stretch and shear to gradient and matrix, four triangles at once where it can; returns the energy.
 fn stretch(
     scene: &Scene,
+    set: &WorkingSet,
     rate: f64,
     x: &[DVec3],
     before: &[membrane::Strain],
@@ -182,7 +209,8 @@ fn stretch(
     system: &mut System,
 ) -> f64 {
     let mut energy = 0.0;
-    let mut add = |t: usize, g: &[DVec3; 3], b: &[Mat3A; 6]| {
+    let mut add = |t: u32, g: &[DVec3; 3], b: &[Mat3A; 6]| {
+        let t = t as usize;
         for k in 0..3 {
             let v = scene.triangles[t][k] as usize;
             gradient[v] += g[k];
@@ -192,24 +220,28 @@ fn stretch(
         }
     };
     let mut four = Four::default();
-    for (first, (els, before)) in scene.membrane.chunks(4).zip(before.chunks(4)).enumerate() {
-        if let (Some(els), Some(before)) = (els.as_array(), before.as_array())
-            && membrane_lanes::linearise(els, x, before, rate, &mut four)
+    for triangles in set.triangles.chunks(4) {
+        let (el, before) = (|t: u32| &scene.membrane[t as usize], |t: u32| before[t as usize]);
+        if let Some(four_of) = triangles.as_array::<4>()
+            && membrane_lanes::linearise(four_of.map(el), x, four_of.map(before), rate, &mut four)
         {
             energy += four.energy;
-            for k in 0..4 {
-                add(4 * first + k, &four.gradients[k], &four.blocks[k]);
+            for (k, &t) in triangles.iter().enumerate() {
+                add(t, &four.gradients[k], &four.blocks[k]);
             }
             continue;
         }
-        for (k, (el, before)) in els.iter().zip(before).enumerate() {
-            let (e, g, b) = membrane::linearise(el, x, *before, rate);
+        for &t in triangles {
+            let (e, g, b) = membrane::linearise(el(t), x, before(t), rate);
             energy += e;
-            add(4 * first + k, &g, &b);
+            add(t, &g, &b);
         }
     }
     energy
 }
+
+/// What moves by less than this many times the tolerance, which is of all on average, is where it will be.
+const STILL: f64 = 2.0;
 
 /// Share of its own motion in a step that Newton's iteration may leave undone.
 const RESTLESS: f64 = 0.04;
@@ -238,7 +270,7 @@ fn mean_move(scene: &Scene, moves: &[DVec3], most: f64) -> f64 {
 /// do not hold up the rest; where more do, squeezed between limbs that leave no place for them, it is ever less.
 fn most(iteration: usize) -> f64 {
     let share = (PATIENT / iteration.max(1) as f64).min(1.0);
-    25.0 * share * share
+    std::env::var("MOST").map_or(25.0, |s| s.parse().unwrap()) * share * share
 }
 
 /// Iterations before chattering vertices count for less.

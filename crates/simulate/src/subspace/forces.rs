@@ -97,7 +97,14 @@ impl Forces {
                 self.gradient[el.v[k] as usize] += g[k];
             }
         }
-        bending::angles_and_turns(&scene.hinges, x, angles_before, &mut self.angles, &mut self.turns);
+        bending::angles_and_turns(
+            0..scene.hinges.len() as u32,
+            &scene.hinges,
+            x,
+            angles_before,
+            &mut self.angles,
+            &mut self.turns,
+        );
         energy += self.bent_from.energy_and_moments(&scene.bending, &self.angles, &mut self.moments);
         for ((hinge, turn), moment) in scene.hinges.iter().zip(&self.turns).zip(&self.moments) {
             for (force, &v) in turn.forces_exactly(*moment).into_iter().zip(&hinge.v) {

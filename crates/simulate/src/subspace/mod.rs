@@ -274,7 +274,13 @@ impl Subspace {
         state.touching.fill(false);
         state.grips.fill(crate::state::Grip::default());
         let angles = state.angles.clone();
-        bending::angles(&self.world.scene.hinges, x, &angles, &mut state.angles);
+        bending::angles(
+            0..self.world.scene.hinges.len() as u32,
+            &self.world.scene.hinges,
+            x,
+            &angles,
+            &mut state.angles,
+        );
         self.kinematic = Kinematic::new(&self.database.attachment, bones);
         self.take_up();
         Ok(())
@@ -515,7 +521,7 @@ impl Subspace {
         }
         let before = std::mem::take(&mut state.angles);
         state.angles = before.clone();
-        bending::angles(&scene.hinges, &state.x, &before, &mut state.angles);
+        bending::angles(0..scene.hinges.len() as u32, &scene.hinges, &state.x, &before, &mut state.angles);
         state.step_before_secs = h;
         state.secs += h;
         pushed

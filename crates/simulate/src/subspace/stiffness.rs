@@ -54,8 +54,8 @@ impl Stiffness {
         let mut four = Four::default();
         let chunks = scene.membrane.chunks(4).zip(forces.strain_before.chunks(4));
         for (first, (els, before)) in chunks.enumerate() {
-            if let (Some(els), Some(before)) = (els.as_array(), before.as_array())
-                && membrane_lanes::linearise(els, x, before, forces.rate, &mut four)
+            if let (Some(els), Some(before)) = (els.as_array::<4>(), before.as_array())
+                && membrane_lanes::linearise(els.each_ref(), x, *before, forces.rate, &mut four)
             {
                 (0..4).for_each(|k| self.add(scene, 4 * first + k, &four.blocks[k]));
                 continue;

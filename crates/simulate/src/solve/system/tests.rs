@@ -52,7 +52,8 @@ fn contacts(scene: &Scene) -> [Contact; 2] {
 fn filled(scene: &Scene, random: &mut Random) -> (System, Vec<Vec<DMat3>>) {
     let mut system = System::new(scene);
     let mut dense = vec![vec![DMat3::ZERO; N]; N];
-    system.clear();
+    let all = WorkingSet::new(scene, system.order());
+    system.clear(&all);
     for v in 0..N {
         let d = positive(random) * 8.0;
         dense[v][v] = d;
@@ -68,7 +69,7 @@ fn filled(scene: &Scene, random: &mut Random) -> (System, Vec<Vec<DMat3>>) {
     }
     for c in contacts(scene) {
         let m = positive(random);
-        system.add_contact(&c, &m);
+        system.add_contact(&c, &m, &all);
         for (&i, wi) in c.v.iter().zip(c.w) {
             for (&j, wj) in c.v.iter().zip(c.w) {
                 dense[i as usize][j as usize] += m * (wi * wj);
@@ -97,7 +98,7 @@ fn scaled(system: &System, dense: &[Vec<DMat3>]) -> Vec<Vec<f64>> {
 fn entries_are_the_matrix_scaled_to_a_unit_diagonal() {
     let scene = scene();
     let (mut system, dense) = filled(&scene, &mut Random::new(3));
-    system.prepare(&scene.hinges, &[false; N]);
+    system.prepare(&scene.hinges, &[false; N], &WorkingSet::new(&scene, system.order()));
     let wanted = scaled(&system, &dense);
     let mut found = vec![vec![0.0; 3 * N]; 3 * N];
     for (r, c, value) in system.entries().unwrap() {
@@ -115,7 +116,7 @@ fn entries_are_the_matrix_scaled_to_a_unit_diagonal() {
 fn the_product_of_the_solver_is_that_of_the_dense_matrix() {
     let scene = scene();
     let (mut system, dense) = filled(&scene, &mut Random::new(4));
-    system.prepare(&scene.hinges, &[false; N]);
+    system.prepare(&scene.hinges, &[false; N], &WorkingSet::new(&scene, system.order()));
     let matrix = scaled(&system, &dense);
     let mut random = Random::new(5);
     let p: Vec<Vec3A> = (0..N).map(|_| single(random.vector())).collect();
@@ -154,7 +155,7 @@ fn pinned_vertices_have_no_part_in_it() {
     let (mut system, _) = filled(&scene, &mut Random::new(6));
     let mut pinned = vec![false; N];
     pinned[5] = true;
-    system.prepare(&scene.hinges, &pinned);
+    system.prepare(&scene.hinges, &pinned, &WorkingSet::new(&scene, system.order()));
     let g: Vec<DVec3> = (0..N).map(|v| if v == 5 { DVec3::splat(1e9) } else { DVec3::ONE }).collect();
     assert_eq!(system.largest(&g), 1.0);
     let row = system.row[5] as usize;
