@@ -1,6 +1,6 @@
 //! A garment: what is drawn, what is simulated, and the flat cloth it was cut from.
 
-use crate::{Error, Mesh, Paint, Result};
+use crate::{Error, Limits, Mesh, Paint, Result};
 use glam::{Vec2, Vec3};
 
 /// Where the flat rest shape came from.
@@ -102,6 +102,15 @@ pub struct Garment {
 }
 
 impl Garment {
+    /// What is painted, for the garment as it hangs at `rest`: one position a simulation vertex.
+    pub fn limits(&self, rest: &[Vec3]) -> Limits {
+        Limits {
+            max_distance_m: self.paint.max_distance_m.clone(),
+            backstop_m: self.paint.backstop_m.clone(),
+            normals: toile_geometry::vertex_normals(rest, &self.sim.triangles),
+        }
+    }
+
     /// Area of one triangle's flat rest shape in square metres, positive for counter-clockwise corners.
     pub fn rest_area(&self, t: usize) -> f32 {
         let [a, b, c] = self.rest[t];

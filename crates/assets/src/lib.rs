@@ -78,7 +78,7 @@ pub use toile_model::disk;
 pub use toile_model::layers::{Layer, Layers};
 pub use toile_model::{
     ALONG, AROUND, Attachment, CARRIED, Certificate, Correction, FABRIC_VALUES, Hearing, HipLine, InputSet,
-    LimbTube, MAX_LIMBS, Model, ModelKind, NEIGHBOURS, RootFrame, RootTracker, SURROUNDING_TERMS, Shield,
-    Skin, Surroundings, around, clamped_inverse,
+    LimbTube, Limits, MAX_LIMBS, Model, ModelKind, NEIGHBOURS, RootFrame, RootTracker, SURROUNDING_TERMS,
+    Shield, Skin, Surroundings, around, clamped_inverse,
 };
 pub use verdict::{MOST_DEPTH_MM, MOST_STRAIN, Verdict, Worst};

@@ -217,11 +217,7 @@ pub fn layers(body: &Body, garment: &Garment, rest: &[Vec3], fabric: &Fabric) ->
 
 /// What is painted on a garment.
 pub fn limits(garment: &Garment, rest: &[Vec3]) -> Limits {
-    Limits {
-        max_distance_m: garment.paint.max_distance_m.clone(),
-        backstop_m: garment.paint.backstop_m.clone(),
-        normals: toile_geometry::vertex_normals(rest, &garment.sim.triangles),
-    }
+    garment.limits(rest)
 }
 
 /// Limits painted on a garment, around where skinning has it.

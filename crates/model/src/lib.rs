@@ -22,6 +22,7 @@ mod half;
 mod inverse;
 pub mod layers;
 mod limb;
+mod limits;
 mod model;
 mod reach;
 mod read;
@@ -39,6 +40,7 @@ pub use correction::{Correction, GATE_RATE, LARGEST, MAX_FABRIC_AXES, MAX_POLE, 
 pub use error::{Error, Result};
 pub use inverse::clamped_inverse;
 pub use limb::{ALONG, AROUND, LimbTube, around};
+pub use limits::{Home, Limits};
 pub use model::{Certificate, InputSet, Model, ModelKind};
 pub use root::{HipLine, RootFrame, RootTracker};
 pub use shield::{CARRIED, MAX_LIMBS, NEIGHBOURS, Shield};

@@ -8,7 +8,7 @@ use crate::shard::{BLOCK, Room, Shard, View};
 use crate::{Actor, Error, Isa, Result, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
-use toile_model::{Model, RootFrame, Surroundings};
+use toile_model::{Attachment, Limits, Model, RootFrame, Surroundings};
 
 /// Instances a thread takes at a time: enough to fill the tiles of the kernels, few enough to share out evenly.
 const SHARD: usize = 64;
@@ -211,6 +211,28 @@ impl Crowd {
         let free = (0..reserve as u32).rev().collect();
         self.herds.push(Herd { clock, first_shard, reserved: reserve, free });
         Ok(ModelId(self.herds.len() as u32 - 1))
+    }
+
+    /// Keeps the vertices of a model's garments within limits that an artist painted, from the next [`Crowd::draw`] on. They are
+    /// measured from the garment as `attachment` skins it. Normals are those of the garment before it is kept, and
+    /// instances that are given coefficients of the body and no bones are not kept.
+    pub fn set_limits(&mut self, model: ModelId, limits: Limits, attachment: Attachment) -> Result<()> {
+        let herd = self.herds.get(model.0 as usize).ok_or(Error::Gone)?;
+        let shards = herd.first_shard..herd.first_shard + herd.reserved.div_ceil(SHARD);
+        let Some(first) = self.shards.get(shards.start) else { return Ok(()) };
+        let own = &first.packed.model;
+        limits.check(own.vertices).map_err(|what| Error::Limits { what })?;
+        if attachment.rest.len() != own.vertices || attachment.skin.len() != own.vertices {
+            let what = format!("{} vertices attached, the model has {}", attachment.rest.len(), own.vertices);
+            return Err(Error::Limits { what });
+        }
+        let joints = attachment.skin.joint_count();
+        if joints > own.joints {
+            return Err(Error::Joints { given: own.joints, expected: joints });
+        }
+        let limits = Arc::new((limits, attachment));
+        self.shards[shards].iter_mut().for_each(|shard| shard.limit(limits.clone()));
+        Ok(())
     }
 
     /// A garment that waits for its first pose.

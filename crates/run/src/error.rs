@@ -76,6 +76,12 @@ pub enum Error {
         /// What it was set to.
         value: f64,
     },
+    /// Limits that are not for this garment.
+    #[error("limits of another garment: {what}; paint the garment that the model was trained on")]
+    Limits {
+        /// How they differ.
+        what: String,
+    },
     /// Tiers of different garments.
     #[error("tiers of one garment must have the same mesh: {what}; make all of them from one garment")]
     Topology {

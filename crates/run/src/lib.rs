@@ -40,13 +40,13 @@ pub use pose::Actor;
 pub use scheduler::{Planned, Rung, Scheduler, SchedulerSettings, Wish, priority};
 #[cfg(feature = "simulate")]
 pub use tier::{Adaptive, FirstGuess, Full};
-pub use tier::{Layered, LayeredSettings, Leashed, Limits, Skinned, Stable, Tier, TierReport, balance};
+pub use tier::{Layered, LayeredSettings, Leashed, Skinned, Stable, Tier, TierReport, balance};
 
 /// The small vectors and matrices that poses and vertices are given in.
 pub use glam;
 pub use toile_model::embedding::{Embedding, Link};
 pub use toile_model::layers::{Layer, Layers};
 pub use toile_model::{
-    Attachment, CertificateError, Correction, GATE_RATE, Model, ROOT_TERMS, RootFrame, RootTracker,
+    Attachment, CertificateError, Correction, GATE_RATE, Limits, Model, ROOT_TERMS, RootFrame, RootTracker,
     Surroundings,
 };

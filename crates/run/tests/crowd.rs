@@ -6,7 +6,7 @@ use glam::{Affine3A, DVec3, Quat, Vec3};
 use std::sync::Arc;
 use synthetic::{SMALL, Size, actor, bones, digest, model};
 use toile_geometry::Random;
-use toile_model::{Model, RootFrame, RootTracker};
+use toile_model::{Attachment, Limits, Model, RootFrame, RootTracker, Skin};
 use toile_run::{Actor, Basis, Crowd, CrowdSettings, Error, Instance, Isa, Stable, Tier};
 
 const DT: f64 = 1.0 / 30.0;
@@ -566,4 +566,42 @@ fn golden_digest_is_what_it_was() {
         println!("const GOLDEN: u64 = {golden:#018x};");
     }
     assert_eq!(golden, GOLDEN, "the bits have changed: {golden:#018x}");
+}
+
+#[test]
+fn painted_limits_are_kept_in_a_crowd_and_those_of_another_garment_refused() {
+    let model = made(SMALL);
+    let joints = model.joints as u16;
+    let rows: Vec<Vec<(u16, f32)>> = (0..model.vertices).map(|v| vec![(v as u16 % joints, 1.0)]).collect();
+    let rest = (0..model.vertices).map(|v| Vec3::new(0.01 * v as f32, 1.0, 0.0)).collect();
+    let attachment = Attachment { skin: Skin::from_rows(rows).unwrap(), rest };
+    let limits = Limits { max_distance_m: vec![0.03; model.vertices], ..Limits::default() };
+    let mut crowd = Crowd::new(CrowdSettings::default());
+    let id = crowd.add_model(model.clone(), 70).unwrap();
+    let short = Limits { max_distance_m: vec![0.03; 3], ..Limits::default() };
+    let said = crowd.set_limits(id, short, attachment.clone()).unwrap_err().to_string();
+    assert!(said.contains("3 painted max distances"), "{said}");
+    let instances: Vec<Instance> = (0..70).map(|_| crowd.add(id).unwrap()).collect();
+    let farthest = |crowd: &mut Crowd, frame: usize| {
+        let mut far = 0.0f32;
+        instances.iter().enumerate().for_each(|(who, i)| pose(crowd, *i, SMALL, who, frame as f64 * DT));
+        crowd.step(DT).unwrap();
+        crowd.draw();
+        for (who, i) in instances.iter().enumerate() {
+            let secs = frame as f64 * DT;
+            let actor = actor(who, secs);
+            let placed = Affine3A::from_rotation_translation(actor.rotation, actor.position.as_vec3());
+            let bones: Vec<Affine3A> = bones(SMALL, who, secs as f32).iter().map(|b| placed * *b).collect();
+            let homes = attachment.posed(&bones);
+            let apart = crowd.vertices(*i).unwrap().iter().zip(&homes).map(|(a, b)| a.distance(*b));
+            far = far.max(apart.fold(0.0, f32::max));
+        }
+        far
+    };
+    assert!(farthest(&mut crowd, 0) > 0.1, "the test's own premise: it goes beyond");
+    crowd.set_limits(id, limits, attachment.clone()).unwrap();
+    for frame in 1..4 {
+        let far = farthest(&mut crowd, frame);
+        assert!(far < 0.0302, "{far} m from its skinned place");
+    }
 }

@@ -229,3 +229,41 @@ fn wind_blows_what_floats_and_a_storm_is_survived() {
     let mean_z = |p: &[Vec3]| p.iter().map(|p| p.z).sum::<f32>() / p.len() as f32;
     assert!(mean_z(&windy) > mean_z(&calm) + 0.005, "{} {}", mean_z(&windy), mean_z(&calm));
 }
+
+#[test]
+fn parts_of_one_joint_go_with_it_and_are_left_to_the_engine_where_that_is_asked_for() {
+    let mut shirt = builtin::garment("shirt:900", body()).unwrap();
+    shirt.paint.layer = vec![Some(Layer::Stretch); shirt.sim.positions.len()];
+    let mut made = Layers::clone(&dressed(&shirt));
+    // A pocket that sticks to one joint, as a file of a character has buckles.
+    let pocket: Vec<u32> = made.kinematic.split_off(made.kinematic.len() - 12);
+    let joint = body().skeleton.len() as u16 / 2;
+    made.rigid.push((joint, pocket.clone()));
+    let (layers, clip) = (Arc::new(made), clip("walk:1.2", 30.0, 0.5));
+    let posed = play(&layers, &clip);
+    for (f, positions) in posed.iter().enumerate() {
+        for &v in &pocket {
+            let there = clip.bones[f][joint as usize].transform_point3(layers.attachment.rest[v as usize]);
+            assert_eq!(positions[v as usize], there, "frame {f}");
+        }
+    }
+    // A wearer that stands still and goes on: what was skipped is not left behind.
+    let stops: Vec<usize> = [0, 3, 3, 3, 7, 7, 3, 3, 8].into();
+    let standing = Clip { bones: stops.iter().map(|f| clip.bones[*f].clone()).collect(), fps: 30.0 };
+    for (positions, bones) in play(&layers, &standing).iter().zip(&standing.bones) {
+        let v = pocket[0] as usize;
+        assert_eq!(positions[v], bones[joint as usize].transform_point3(layers.attachment.rest[v]));
+    }
+    let settings = LayeredSettings { leave_rigid: true, ..LayeredSettings::default() };
+    let mut tier = Layered::new(layers.clone(), settings);
+    let mut out = vec![Vec3::ZERO; tier.vertices()];
+    for (f, bones) in clip.bones.iter().enumerate() {
+        tier.step(bones, 1.0 / clip.fps).unwrap();
+        tier.positions(&mut out);
+        for v in 0..out.len() {
+            let left = layers.rigid.iter().any(|(_, part)| part.contains(&(v as u32)));
+            let there = if left { layers.attachment.rest[v] } else { posed[f][v] };
+            assert_eq!(out[v], there, "frame {f}, vertex {v}");
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! From panels around a body to a garment that rests on it, and on to the first frame of a motion.
 
 use crate::garment_fit::check_still_worn;
+use crate::leash::Tether;
 use crate::outfit::Outfit;
 use crate::settings::{Integrator, Settings};
 use crate::world::World;
@@ -35,7 +36,8 @@ impl Default for DrapeSettings {
     }
 }
 
-/// Lets a garment fall from its panels onto the body in its rest pose until it is at rest.
+/// Lets a garment fall from its panels onto the body in its rest pose until it is at rest. From there on painted limits are
+/// kept: they are measured from the garment as it hangs.
 pub fn drape(
     body: &Body,
     garment: &Garment,
@@ -44,7 +46,9 @@ pub fn drape(
     how: &DrapeSettings,
 ) -> Result<World> {
     let mut world = fall(World::with_body(body, garment, fabric, *settings)?, how)?;
-    check_still_worn(body, garment, &places(&world))?;
+    let draped = places(&world);
+    check_still_worn(body, garment, &draped)?;
+    world.tethers.extend(Tether::new(body, garment, &draped, 0)?);
     world.enclose_air();
     Ok(world)
 }
@@ -54,7 +58,9 @@ pub fn drape_outfit(body: &Body, outfit: &Outfit, settings: &Settings, how: &Dra
     let mut world = fall(World::with_outfit(body, outfit, *settings)?, how)?;
     let draped = places(&world);
     for (k, garment) in outfit.garments().iter().enumerate() {
-        check_still_worn(body, garment, &draped[outfit.range(k)])?;
+        let range = outfit.range(k);
+        check_still_worn(body, garment, &draped[range.clone()])?;
+        world.tethers.extend(Tether::new(body, garment, &draped[range.clone()], range.start)?);
     }
     world.enclose_air();
     Ok(world)

@@ -26,6 +26,7 @@ mod enclosure;
 pub mod energy;
 mod error;
 mod garment_fit;
+mod leash;
 mod mend;
 mod outfit;
 mod record;

@@ -4,6 +4,8 @@ use crate::contact::body::BodySurface;
 use crate::contact::limb_cache::LimbCache;
 use crate::enclosure::enclosure;
 use crate::energy::air::Air;
+use crate::energy::leash::Leash;
+use crate::leash::Tether;
 use crate::outfit::Outfit;
 use crate::report::StepReport;
 use crate::scene::Scene;
@@ -44,6 +46,8 @@ pub struct World {
     pub(crate) bones: Vec<Affine3A>,
     anchors: Vec<(u32, PinAnchor)>,
     pub(crate) pins: Vec<(u32, DVec3)>,
+    pub(crate) tethers: Vec<Tether>,
+    leashes: Vec<Leash>,
     /// Share of the wearer's velocity that the air at each vertex has.
     pub(crate) carried: Vec<f64>,
     workspace: Workspace,
@@ -74,6 +78,8 @@ impl World {
             body: None,
             bones: Vec::new(),
             pins: Vec::new(),
+            tethers: Vec::new(),
+            leashes: Vec::new(),
             carried: Vec::new(),
             anchors,
             workspace,
@@ -213,7 +219,8 @@ impl World {
         self.advance_wearer(bones, from, to);
         let wearer = self.body.as_ref().map_or(DVec3::ZERO, |b| b.mean_motion() / h);
         let air = Air { wind: self.settings.wind, wearer, carried: &self.carried };
-        let obstacles = Obstacles { body: self.body.as_ref(), pins: &self.pins, shares: (from, to), air };
+        let (pins, leashes) = (&self.pins, &self.leashes);
+        let obstacles = Obstacles { body: self.body.as_ref(), pins, leashes, shares: (from, to), air };
         substep(&self.scene, &obstacles, &self.settings, h, &mut self.state, &mut self.workspace)
     }
 
@@ -223,6 +230,10 @@ impl World {
             body.advance(from, to);
         }
         self.find_pins(bones, to);
+        self.leashes.clear();
+        for tether in &self.tethers {
+            tether.pose(&self.bones, bones, to, &mut self.leashes);
+        }
     }
 
     /// Where pins are at a share of the motion to `bones`.

@@ -23,6 +23,13 @@ pub fn points(floats: &[f32]) -> &[Vec3] {
     unsafe { std::slice::from_raw_parts(floats.as_ptr().cast(), floats.len() / 3) }
 }
 
+/// A point for every three numbers.
+pub fn points_mut(floats: &mut [f32]) -> &mut [Vec3] {
+    assert_eq!(floats.len() % 3, 0);
+    // SAFETY: as above; the borrow is exclusive.
+    unsafe { std::slice::from_raw_parts_mut(floats.as_mut_ptr().cast(), floats.len() / 3) }
+}
+
 /// Two halves for every number.
 pub fn halves_mut(floats: &mut [f32]) -> &mut [u16] {
     // SAFETY: u16 has half the size, a smaller alignment, and any bits are one.

@@ -25,6 +25,7 @@ mod push;
 mod skin;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
+mod wider;
 
 pub(crate) use bounded::{hold as hold_one, hold_inputs, nearness, squares};
 pub(crate) use large_pages::Buffer;
@@ -35,6 +36,9 @@ pub(crate) use normals::{GROUP, Schedule, normals};
 pub(crate) use push::NEAR_SQ;
 pub(crate) use push::{Guard, pose};
 pub(crate) use skin::{Hanging, Wearers, hang, hang_one, lanes_for};
+#[cfg(test)]
+pub(crate) use wider::Halves;
+pub(crate) use wider::{Lanes, WIDE, Wide, Work, widely};
 
 use fuse::{Apart, Exact};
 use std::sync::Arc;

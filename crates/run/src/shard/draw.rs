@@ -140,6 +140,37 @@ impl Shard {
         if self.streams {
             kernel::settle();
         }
+        self.keep(view);
+    }
+
+    /// Brings what was drawn back to what is painted.
+    fn keep(&mut self, view: &View) {
+        let Some(limits) = self.limits.clone() else { return };
+        let (packed, count) = (&*self.packed, self.packed.model.vertices);
+        let stride = packed.vertices.padded();
+        for &i in &self.which {
+            let i = i as usize;
+            let pose = &self.slots[i].poses[self.slots[i].current];
+            // Coefficients of a body do not say where its bones are.
+            if pose.is_coefficients {
+                continue;
+            }
+            let depth = packed.body.depth();
+            let row = &self.bones[(3 * i + self.slots[i].current) * self.stride..][..depth];
+            let limited = &mut self.limited;
+            world_bones(packed, row, &pose.root, view.origin, |at, value| {
+                let bone = &mut limited[at / 12];
+                let column = match at % 12 / 3 {
+                    0 => &mut bone.matrix3.x_axis,
+                    1 => &mut bone.matrix3.y_axis,
+                    2 => &mut bone.matrix3.z_axis,
+                    _ => &mut bone.translation,
+                };
+                column[at % 3] = value;
+            });
+            let drawn = &mut self.vertices[i * stride..][..3 * count];
+            limits.0.keep(&limits.1, limited, kernel::cast::points_mut(drawn));
+        }
     }
 
     /// Where the instance goes and how many coefficients it needs: the last ones are left out as long as no vertex

@@ -15,7 +15,7 @@ use crate::{Actor, Error, Result};
 use correct::{RootMotion, State};
 use glam::{Affine3A, Vec3};
 use std::sync::Arc;
-use toile_model::{RootFrame, RootTracker, Surroundings};
+use toile_model::{Attachment, Limits, RootFrame, RootTracker, Surroundings};
 
 pub(crate) use draw::{BLOCK, View, placement, world_bones};
 
@@ -152,6 +152,10 @@ pub(crate) struct Shard {
     pub slots: Vec<Slot>,
     /// What the next step does.
     pub plan: Plan,
+    /// What vertices are kept within once they are made.
+    pub limits: Option<Arc<(Limits, Attachment)>>,
+    /// Bones of the instance that is being kept.
+    limited: Vec<Affine3A>,
     /// Inputs clamped in the last step, and instances that have a state after it.
     pub clamped: u32,
     pub stepped: u32,
@@ -201,6 +205,8 @@ impl Shard {
             streams: false,
             slots: vec![Slot::EMPTY; count],
             plan: Plan::NONE,
+            limits: None,
+            limited: Vec::new(),
             clamped: 0,
             stepped: 0,
             bones: Buffer::new(count * 3 * stride),
@@ -231,6 +237,12 @@ impl Shard {
             pairs: Vec::with_capacity(count),
             packed,
         }
+    }
+
+    /// Keeps what is drawn from now on within limits.
+    pub fn limit(&mut self, limits: Arc<(Limits, Attachment)>) {
+        self.limited = vec![Affine3A::IDENTITY; self.packed.model.joints];
+        self.limits = Some(limits);
     }
 
     /// Takes a place: everything about who had it before is forgotten, and nothing of it shown.

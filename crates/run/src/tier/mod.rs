@@ -14,7 +14,7 @@ pub use adaptive::Adaptive;
 #[cfg(feature = "simulate")]
 pub use full::{FirstGuess, Full};
 pub use layered::{Layered, LayeredSettings, balance};
-pub use leash::{Leashed, Limits};
+pub use leash::Leashed;
 pub use skin::Skinned;
 pub use stable::Stable;
 

@@ -424,8 +424,13 @@ mod tests {
         let mut x = lay(&mesh, 0.15 + height);
         let mut contacts = SurfaceContacts::new();
         contacts.limb_cache = LimbCache::new(&scene, &x, &surface);
-        let obstacles =
-            Obstacles { body: Some(&surface), pins: &[], shares: (0.0, 1.0), air: Default::default() };
+        let obstacles = Obstacles {
+            body: Some(&surface),
+            pins: &[],
+            leashes: &[],
+            shares: (0.0, 1.0),
+            air: Default::default(),
+        };
         std::array::from_fn(|_| {
             let state = State::at_rest(x.clone(), scene.samples.len(), scene.hinges.len());
             let h = 1.0 / 60.0;
@@ -462,8 +467,13 @@ mod tests {
         let state = State::at_rest(x.clone(), scene.samples.len(), scene.hinges.len());
         let mut contacts = SurfaceContacts::new();
         contacts.limb_cache = LimbCache::new(&scene, &x, &surface);
-        let obstacles =
-            Obstacles { body: Some(&surface), pins: &[], shares: (0.0, 1.0), air: Default::default() };
+        let obstacles = Obstacles {
+            body: Some(&surface),
+            pins: &[],
+            leashes: &[],
+            shares: (0.0, 1.0),
+            air: Default::default(),
+        };
         let now = StepContext {
             scene: &scene,
             obstacles: &obstacles,
@@ -492,8 +502,13 @@ mod tests {
         let settings = Settings::default();
         let (mesh, rest) = rectangle(0.01, 0.01, 1, 1, Pattern::Alternating);
         let scene = Scene::new(&mesh, &rest, &plain(), &settings).unwrap();
-        let obstacles =
-            Obstacles { body: Some(&surface), pins: &[], shares: (0.0, 1.0), air: Default::default() };
+        let obstacles = Obstacles {
+            body: Some(&surface),
+            pins: &[],
+            leashes: &[],
+            shares: (0.0, 1.0),
+            air: Default::default(),
+        };
         let (limbs, _) = triangle_limbs(&body);
         let weld: Vec<u32> = (0..body.mesh.positions.len() as u32).collect();
         let border = border_corners(&body.mesh.triangles, &weld, &limbs);
@@ -566,6 +581,7 @@ mod tests {
                 let obstacles = Obstacles {
                     body: Some(&surface),
                     pins: &[],
+                    leashes: &[],
                     shares: (0.0, 1.0),
                     air: Default::default(),
                 };

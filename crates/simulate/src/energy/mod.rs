@@ -6,6 +6,7 @@ pub mod arctangent;
 pub mod bending;
 pub mod gravity;
 pub mod inertia;
+pub mod leash;
 pub mod membrane;
 pub mod membrane_lanes;
 

@@ -24,6 +24,8 @@ pub(super) fn potential(
             + gravity::energy(scene.mass[i], settings.gravity, x[i])
             + ws.drag(i).energy(x[i]);
     }
+    let held = ws.leashes.iter().filter(|l| set.has[l.vertex as usize]);
+    energy += held.map(|l| l.energy(x[l.vertex as usize])).sum::<f64>();
     for t in set.triangles.iter().map(|&t| t as usize) {
         energy += membrane::energy(&scene.membrane[t], x, ws.strain_before[t], rate);
     }

@@ -27,6 +27,7 @@ use crate::contact::cloth::ClothContact;
 use crate::contact::constraint::Contact;
 use crate::contact::surfaces::{StepContext, SurfaceContacts};
 use crate::energy::air::{Air, Drag};
+use crate::energy::leash::Leash;
 use crate::energy::{bending, membrane};
 use crate::report::StepReport;
 use crate::scene::Scene;
@@ -51,6 +52,8 @@ pub struct Workspace {
     /// Velocity of the air at each vertex, m/s.
     air: Vec<DVec3>,
     damping: Vec<DMat3>,
+    /// Vertices that are limited, where they are held at the end of the step.
+    leashes: Vec<Leash>,
     strain_before: Vec<membrane::Strain>,
     angles: Vec<f64>,
     moments: Vec<f64>,
@@ -84,6 +87,7 @@ impl Workspace {
             beta: vec![0.0; n],
             air: zero(),
             damping: vec![DMat3::ZERO; n],
+            leashes: Vec::new(),
             strain_before: vec![[0.0; 3]; scene.triangles.len()],
             angles: vec![0.0; scene.hinges.len()],
             moments: vec![0.0; scene.hinges.len()],
@@ -128,6 +132,8 @@ pub struct Obstacles<'a> {
     pub body: Option<&'a BodySurface>,
     /// Places of the pinned vertices at the end of the substep.
     pub pins: &'a [(u32, DVec3)],
+    /// Vertices that are limited, where they are held at the end of the substep.
+    pub leashes: &'a [Leash],
     /// Shares of the colliders' motion at the start and end of the substep.
     pub shares: (f64, f64),
     /// The air about the cloth.
@@ -162,6 +168,9 @@ fn attempt(
     ws.air.iter_mut().enumerate().for_each(|(i, air)| *air = obstacles.air.at(i));
     predict::predict(scene, settings, h, state, ws);
     predict::start_dissipation(scene, settings, h, state, ws);
+    ws.leashes.clear();
+    let grip = crate::leash::grip(h, settings);
+    ws.leashes.extend(obstacles.leashes.iter().map(|leash| leash.weakened(grip)));
     guess(scene, obstacles, h, state, ws);
 
     let now = StepContext { scene, obstacles, settings, state, h };

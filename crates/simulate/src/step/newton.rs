@@ -7,6 +7,7 @@ use super::line_search::{Descent, bent, potential, pressed};
 use crate::contact::constraint;
 use crate::contact::surfaces::StepContext;
 use crate::energy::air::Drag;
+use crate::energy::leash::Leash;
 use crate::energy::membrane_lanes::{self, Four};
 use crate::energy::{bending, gravity, inertia, membrane};
 use crate::report::StepReport;
@@ -175,6 +176,7 @@ fn linearise(
         system.diagonal[i] = Mat3A::from_diagonal(Vec3A::splat(k as f32).into()) + air;
     }
     system.clear(set);
+    energy += hold(&ws.leashes, set, &ws.x, &mut ws.gradient, system);
     energy += stretch(scene, set, rate, &ws.x, &ws.strain_before, &mut ws.gradient, system);
     let (hinges, turns) = (set.hinges.iter().copied(), &mut system.turns);
     bending::angles_and_turns(hinges, &scene.hinges, &ws.x, angles_before, &mut ws.angles, turns);
@@ -196,6 +198,26 @@ fn linearise(
         }
     }
     (energy, pressed)
+}
+
+/// Adds painted limits to gradient and matrix; returns the energy.
+fn hold(
+    leashes: &[Leash],
+    set: &WorkingSet,
+    x: &[DVec3],
+    gradient: &mut [DVec3],
+    system: &mut System,
+) -> f64 {
+    let mut energy = 0.0;
+    for leash in leashes.iter().filter(|l| set.has[l.vertex as usize]) {
+        let v = leash.vertex as usize;
+        if let Some((g, m)) = leash.linearise(x[v]) {
+            energy += leash.energy(x[v]);
+            gradient[v] += g;
+            system.diagonal[v] += Mat3A::from(m.as_mat3());
+        }
+    }
+    energy
 }
 
 /// Adds stretch and shear to gradient and matrix, four triangles at once where it can; returns the energy.

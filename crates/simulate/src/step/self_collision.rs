@@ -96,7 +96,7 @@ mod tests {
     ) -> Result<StepReport, Failure> {
         let mut ws = Workspace::new(scene, &state.x);
         let air = Air { wind: DVec3::ZERO, wearer: DVec3::ZERO, carried: &[] };
-        let obstacles = Obstacles { body: None, pins, shares: (0.0, 1.0), air };
+        let obstacles = Obstacles { body: None, pins, leashes: &[], shares: (0.0, 1.0), air };
         substep(scene, &obstacles, settings, h, state, &mut ws)
     }
 

@@ -417,7 +417,7 @@ impl Subspace {
 
     fn find_contacts(&mut self, shares: (f64, f64), h: f64) {
         let World { scene, settings, state, body, pins, .. } = &self.world;
-        let obstacles = Obstacles { body: body.as_ref(), pins, shares, air: Air::default() };
+        let obstacles = Obstacles { body: body.as_ref(), pins, leashes: &[], shares, air: Air::default() };
         let now = StepContext { scene, obstacles: &obstacles, settings, state, h };
         self.touch.find(&now, &self.x, self.settings.self_contact_every);
     }

@@ -6,23 +6,28 @@ mod discs;
 mod floating;
 mod hung;
 mod limbs;
+mod rigid;
 mod shaking;
 mod springs;
 mod trunk;
 mod tubes;
+mod wide;
 
 pub use balance::balance;
 
+use crate::kernel::{Lanes, WIDE, Work, widely};
 use crate::{Error, Handed, Result, Tier, TierReport, clock, pose};
 use discs::Discs;
 use floating::Cloth;
 use glam::{Affine3A, Vec3, Vec3A};
 use hung::Hung;
+use rigid::Rigid;
 use shaking::Shaking;
 use std::sync::Arc;
 use toile_model::layers::Layers;
 use trunk::Lattice;
-use tubes::Tubes;
+use tubes::{Riders, Tubes};
+use wide::Stored;
 
 /// What the step may cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,11 +37,14 @@ pub struct LayeredSettings {
     pub step_secs: f32,
     /// Velocity of the air around the wearer, m/s: floating cloth is blown along with it.
     pub wind: Vec3,
+    /// Leave parts that go with one joint alone ([`Layers::rigid`]) where the bind pose has them: the engine draws them
+    /// under the joint's own transform.
+    pub leave_rigid: bool,
 }
 
 impl Default for LayeredSettings {
     fn default() -> Self {
-        Self { step_secs: 1.0 / 240.0, wind: Vec3::ZERO }
+        Self { step_secs: 1.0 / 240.0, wind: Vec3::ZERO, leave_rigid: false }
     }
 }
 
@@ -63,8 +71,8 @@ pub struct Layered {
     shaking: Shaking,
     tubes: Tubes,
     discs: Discs,
-    /// Bones of the vertices of layer 1, and of those of the trunk.
-    kinematic: Hung,
+    rigid: Rigid,
+    kinematic: Kinematic,
     lattice: Option<Lattice>,
     cloth: Option<Cloth>,
     /// Bone of the hips in the step before.
@@ -84,7 +92,10 @@ impl Layered {
             } else {
                 Vec3::ZERO
             },
+            ..settings
         };
+        let tubes = Tubes::new(&layers.tubes, &layers.attachment);
+        let discs = Discs::new(&layers, &tubes);
         let mut cloth = layers.floating.as_ref().map(Cloth::new);
         if let Some(cloth) = &mut cloth {
             cloth.wind = settings.wind.into();
@@ -93,10 +104,11 @@ impl Layered {
             joints: layers.joints,
             before: posed.clone(),
             posed,
-            shaking: Shaking::default(),
-            tubes: Tubes::new(&layers.tubes, &layers.rides, &layers.attachment),
-            discs: Discs::new(&layers.discs, &layers.attachment),
-            kinematic: Hung::new(&layers.attachment.skin, layers.kinematic.iter().copied()),
+            shaking: Shaking::new(discs.joints()),
+            kinematic: Kinematic::new(&layers, &tubes),
+            tubes,
+            discs,
+            rigid: Rigid::new(&layers),
             lattice: layers.trunk.as_ref().map(Lattice::new),
             cloth,
             hips: None,
@@ -120,34 +132,26 @@ impl Layered {
 
     /// Layers 1 and 2, floating cloth left out.
     fn kinematic(&mut self, bones: &[Affine3A], dt: f32) {
-        let layers = &*self.layers;
-        let (tubes, posed) = (&mut self.tubes, &mut self.posed);
-        if !layers.tubes.is_empty() {
-            tubes.step(bones, dt);
+        if !self.settings.leave_rigid {
+            self.rigid.pose(&self.layers, bones, &mut self.posed);
         }
-        for (i, &v) in layers.kinematic.iter().enumerate() {
-            let rest = Vec3A::from(layers.attachment.rest[v as usize]) + tubes.riding(v);
-            posed[v as usize] = self.kinematic.carry(i, bones, rest).into();
-        }
-        self.shaking.step(bones, dt, layers.height_m);
-        let felt = &self.shaking.felt;
-        self.discs.step(bones, felt, dt, |v| tubes.riding(v), |v, p| posed[v as usize] = p.into());
-        if let (Some(trunk), Some(lattice)) = (&layers.trunk, &mut self.lattice) {
-            lattice.step(trunk, bones, dt);
-            for (v, weights) in trunk.followers.iter().zip(&trunk.weights) {
-                self.posed[*v as usize] += lattice.deform(weights);
-            }
-        }
+        widely(Moving {
+            layers: &self.layers,
+            tubes: &mut self.tubes,
+            kinematic: &self.kinematic,
+            shaking: &mut self.shaking,
+            discs: &mut self.discs,
+            lattice: self.lattice.as_mut(),
+            bones,
+            dt,
+            posed: &mut self.posed,
+        });
     }
 
-    /// Vertices that go with one joint and nothing else.
-    fn rigid(&mut self, bones: &[Affine3A]) {
-        for (joint, vertices) in &self.layers.rigid {
-            let bone = &bones[*joint as usize];
-            for &v in vertices {
-                self.posed[v as usize] = bone.transform_point3(self.layers.attachment.rest[v as usize]);
-            }
-        }
+    /// The positions of this step become those of the step before.
+    fn turn_over(&mut self) {
+        std::mem::swap(&mut self.before, &mut self.posed);
+        self.rigid.swap();
     }
 
     /// Floating cloth for the first time: as it was draped, on a wearer that goes from the bind pose into this one. Put
@@ -183,6 +187,71 @@ impl Layered {
     }
 }
 
+/// Vertices of layer 1 that go with several joints, and those of the trunk.
+struct Kinematic {
+    vertices: Vec<u32>,
+    rest: Vec<Stored>,
+    hanging: Hung,
+    riders: Riders,
+}
+
+impl Kinematic {
+    fn new(layers: &Layers, tubes: &Tubes) -> Self {
+        let skin = &layers.attachment.skin;
+        let vertices = hung::by_bones(skin, layers.kinematic.iter().copied());
+        let rest = |eight: &[u32]| {
+            Stored::of(eight.iter().map(|v| Vec3A::from(layers.attachment.rest[*v as usize])))
+        };
+        Self {
+            rest: vertices.chunks(WIDE).map(rest).collect(),
+            hanging: Hung::new(skin, &vertices),
+            riders: tubes.riders(&layers.rides, &vertices),
+            vertices,
+        }
+    }
+
+    #[inline(always)]
+    fn step<L: Lanes>(&self, bones: &[Affine3A], tubes: &Tubes, positions: &mut [Vec3]) {
+        for (i, vertices) in self.vertices.chunks(WIDE).enumerate() {
+            let at =
+                self.hanging.carry::<L>(i, bones, self.rest[i].load() + tubes.slid(&self.riders, i)).store();
+            for (k, v) in vertices.iter().enumerate() {
+                positions[*v as usize] = at.lane(k).into();
+            }
+        }
+    }
+}
+
+/// One step of what is near the skin.
+struct Moving<'a> {
+    layers: &'a Layers,
+    tubes: &'a mut Tubes,
+    kinematic: &'a Kinematic,
+    shaking: &'a mut Shaking,
+    discs: &'a mut Discs,
+    lattice: Option<&'a mut Lattice>,
+    bones: &'a [Affine3A],
+    dt: f32,
+    posed: &'a mut [Vec3],
+}
+
+impl Work for Moving<'_> {
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Self { layers, bones, dt, posed, .. } = self;
+        if !layers.tubes.is_empty() {
+            self.tubes.step::<L>(bones, dt);
+        }
+        self.kinematic.step::<L>(bones, self.tubes, posed);
+        self.shaking.step(bones, dt, layers.height_m);
+        self.discs.step::<L>(bones, &self.shaking.felt, dt, self.tubes, posed);
+        if let (Some(trunk), Some(lattice)) = (&layers.trunk, self.lattice) {
+            lattice.step::<L>(trunk, bones, dt);
+            lattice.deform::<L>(&trunk.followers, posed);
+        }
+    }
+}
+
 impl Tier for Layered {
     fn reset(&mut self) {
         self.discs.forget();
@@ -215,8 +284,7 @@ impl Tier for Layered {
         }
         self.per_second = if self.hips.is_some() && carried.is_none() { 1.0 / dt } else { 0.0 };
         self.hips = Some(bones[self.layers.hips.0 as usize]);
-        std::mem::swap(&mut self.before, &mut self.posed);
-        self.rigid(bones);
+        self.turn_over();
         self.kinematic(bones, dt);
         if self.cloth.as_ref().is_some_and(|cloth| !cloth.has_started()) {
             self.settle(bones);
@@ -232,6 +300,7 @@ impl Tier for Layered {
             );
             if !cloth.is_finite() {
                 self.posed.copy_from_slice(&self.before);
+                self.rigid.forget();
                 self.reset();
                 return Err(Error::NotFinite { what: "floating cloth".into() });
             }
@@ -250,8 +319,7 @@ impl Tier for Layered {
             let dt = dt_secs as f32;
             self.per_second = if k > 0 { 1.0 / dt } else { 0.0 };
             self.hips = Some(bones[hips]);
-            std::mem::swap(&mut self.before, &mut self.posed);
-            self.rigid(bones);
+            self.turn_over();
             self.kinematic(bones, dt);
             let (Some(floating), Some(cloth)) = (&self.layers.floating, &mut self.cloth) else { continue };
             if k == 0 {

@@ -23,8 +23,9 @@ struct Bone {
 }
 
 /// Bones in motion.
-#[derive(Default)]
 pub(super) struct Shaking {
+    /// Joints that are looked at.
+    joints: Vec<u32>,
     bones: Vec<Bone>,
     /// Acceleration felt by cloth, bone by bone.
     pub felt: Vec<Affine3A>,
@@ -34,23 +35,30 @@ pub(super) struct Shaking {
 }
 
 impl Shaking {
+    /// Of these joints only.
+    pub fn new(joints: Vec<u32>) -> Self {
+        let rest = Bone { before: Affine3A::ZERO, velocity: Affine3A::ZERO, acceleration: Affine3A::ZERO };
+        Self {
+            bones: vec![rest; joints.len()],
+            felt: vec![Affine3A::ZERO; joints.iter().max().map_or(0, |j| *j as usize + 1)],
+            joints,
+            known: 0,
+            before_secs: 0.0,
+        }
+    }
+
     /// Velocities of before mean nothing any more.
     pub fn forget(&mut self) {
         self.known = 0;
     }
 
     /// `reach_m` is the height of the wearer: how far from the origin of the bind pose a bone moves cloth.
+    #[inline(always)]
     pub fn step(&mut self, bones: &[Affine3A], dt: f32, reach_m: f32) {
-        if self.bones.len() != bones.len() {
-            let rest =
-                Bone { before: Affine3A::ZERO, velocity: Affine3A::ZERO, acceleration: Affine3A::ZERO };
-            self.bones = vec![rest; bones.len()];
-            self.felt = vec![Affine3A::ZERO; bones.len()];
-            self.known = 0;
-        }
         let believed = 1.0 - (-dt / (DELAY_SECS - dt).max(LEAST_FILTER_SECS)).exp();
         let between = 2.0 / (dt + self.before_secs);
-        for ((bone, now), felt) in self.bones.iter_mut().zip(bones).zip(&mut self.felt) {
+        for (bone, joint) in self.bones.iter_mut().zip(&self.joints) {
+            let (now, felt) = (&bones[*joint as usize], &mut self.felt[*joint as usize]);
             if self.known >= 1 {
                 let velocity = scaled(less(*now, bone.before), 1.0 / dt);
                 if self.known >= 2 {
@@ -98,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_turned_bone_that_speeds_up_shakes_cloth_backwards_in_its_own_axes() {
-        let mut shaking = Shaking::default();
+        let mut shaking = Shaking::new(vec![0]);
         let turned = Quat::from_rotation_y(std::f32::consts::FRAC_PI_2);
         for k in 0..60 {
             let t = k as f32 / 60.0;

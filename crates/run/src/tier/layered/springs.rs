@@ -65,6 +65,7 @@ impl Springs {
 
     /// Moves the free particles of `x` on by `h` seconds; the held ones are where they will be. `correct` may move free
     /// particles after the sweep; `v` becomes what all this comes to.
+    #[inline(always)]
     pub fn step(
         &mut self,
         x: &mut [Vec3A],

@@ -2,6 +2,8 @@
 
 use super::hung::Hung;
 use super::springs::Springs;
+use super::wide::{Stored, Vectors};
+use crate::kernel::{Lanes, WIDE, Wide};
 use glam::{Affine3A, Vec3, Vec3A};
 use toile_model::layers::{LATTICE_NODES, SHOULDER_NODES, Spring, Trunk};
 
@@ -18,7 +20,11 @@ const PARTICLES: usize = 2 * LATTICE_NODES + SHOULDER_NODES;
 /// The lattice in motion.
 pub(super) struct Lattice {
     hanging: Hung,
+    /// Where the skeleton holds the nodes in the bind pose, and their outer sides.
+    rest: Vec<[Stored; 2]>,
     springs: Springs,
+    /// What the followers take of every node, eight of them side by side.
+    weights: Vec<[Wide; LATTICE_NODES]>,
     x: Vec<Vec3A>,
     v: Vec<Vec3A>,
     homes: Vec<Vec3A>,
@@ -39,9 +45,25 @@ impl Lattice {
             stiffness: trunk.mass[i] * (std::f32::consts::TAU * HOLD_HZ).powi(2),
         });
         let all: Vec<Spring> = trunk.springs.iter().copied().chain(holds).collect();
-        let all_homes = 0..(LATTICE_NODES + SHOULDER_NODES) as u32;
+        let homes: Vec<u32> = (0..(LATTICE_NODES + SHOULDER_NODES) as u32).collect();
+        let rest = |eight: &[u32]| {
+            let outward = |i: &u32| trunk.outward.get(*i as usize).copied().unwrap_or_default().into();
+            [
+                Stored::of(eight.iter().map(|i| trunk.homes.rest[*i as usize].into())),
+                Stored::of(eight.iter().map(outward)),
+            ]
+        };
+        let weights = |eight: &[[f32; LATTICE_NODES]]| {
+            let mut wide = [Wide::default(); LATTICE_NODES];
+            for (k, row) in eight.iter().enumerate() {
+                wide.iter_mut().zip(row).for_each(|(to, w)| to.0[k] = *w);
+            }
+            wide
+        };
         Self {
-            hanging: Hung::new(&trunk.homes.skin, all_homes),
+            hanging: Hung::new(&trunk.homes.skin, &homes),
+            rest: homes.chunks(WIDE).map(rest).collect(),
+            weights: trunk.weights.chunks(WIDE).map(weights).collect(),
             springs: Springs::new(&trunk.mass, all.iter()),
             x: vec![Vec3A::ZERO; PARTICLES],
             v: vec![Vec3A::ZERO; LATTICE_NODES],
@@ -58,18 +80,29 @@ impl Lattice {
         self.started = false;
     }
 
-    /// One step to the present bones.
-    pub fn step(&mut self, trunk: &Trunk, bones: &[Affine3A], dt: f32) {
+    /// Where the skeleton holds the nodes now.
+    #[inline(always)]
+    fn pose<L: Lanes>(&mut self, bones: &[Affine3A]) {
         std::mem::swap(&mut self.homes, &mut self.homes_before);
-        for i in 0..self.homes.len() {
-            let rest = Vec3A::from(trunk.homes.rest[i]);
-            self.homes[i] = self.hanging.carry(i, bones, rest);
-            if i < LATTICE_NODES {
-                let out = self.hanging.carry(i, bones, rest + Vec3A::from(trunk.outward[i])) - self.homes[i];
-                self.outward[i] = out.normalize_or_zero();
-                self.balanced[i] = self.hanging.carry(i, bones, rest + GRAVITY) - self.homes[i];
+        for (i, [rest, outward]) in self.rest.iter().enumerate() {
+            let homes = self.hanging.carry(i, bones, rest.load::<L>()).store();
+            let outward = self.hanging.turn(i, bones, outward.load::<L>()).store();
+            let balanced = self.hanging.turn(i, bones, Vectors::<L>::splat(GRAVITY)).store();
+            for k in 0..WIDE.min(self.homes.len() - WIDE * i) {
+                let node = WIDE * i + k;
+                self.homes[node] = homes.lane(k);
+                if node < LATTICE_NODES {
+                    self.outward[node] = outward.lane(k).normalize_or_zero();
+                    self.balanced[node] = balanced.lane(k);
+                }
             }
         }
+    }
+
+    /// One step to the present bones.
+    #[inline(always)]
+    pub fn step<L: Lanes>(&mut self, trunk: &Trunk, bones: &[Affine3A], dt: f32) {
+        self.pose::<L>(bones);
         if !self.started {
             // As the skeleton holds it: the first steps let it hang.
             self.homes_before.copy_from_slice(&self.homes);
@@ -107,15 +140,20 @@ impl Lattice {
         }
     }
 
-    /// What the lattice adds to a vertex.
-    pub fn deform(&self, weights: &[f32; LATTICE_NODES]) -> Vec3 {
-        let mut sums = [Vec3A::ZERO; 4];
-        for (w, d) in weights.as_chunks::<4>().0.iter().zip(self.moved.as_chunks::<4>().0) {
-            for k in 0..4 {
-                sums[k] += d[k] * w[k];
+    /// Adds to the vertices what the lattice brings them.
+    #[inline(always)]
+    pub fn deform<L: Lanes>(&self, followers: &[u32], positions: &mut [Vec3]) {
+        for (vertices, weights) in followers.chunks(WIDE).zip(&self.weights) {
+            let mut sums = [Vectors::<L>::zero(); 2];
+            for (w, d) in weights.as_chunks::<2>().0.iter().zip(self.moved.as_chunks::<2>().0) {
+                sums[0] = sums[0] + Vectors::splat(d[0]) * L::load(&w[0]);
+                sums[1] = sums[1] + Vectors::splat(d[1]) * L::load(&w[1]);
+            }
+            let added = (sums[0] + sums[1]).store();
+            for (k, v) in vertices.iter().enumerate() {
+                positions[*v as usize] += Vec3::from(added.lane(k));
             }
         }
-        ((sums[0] + sums[1]) + (sums[2] + sums[3])).into()
     }
 }
 

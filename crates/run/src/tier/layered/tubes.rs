@@ -1,6 +1,8 @@
 //! Sleeves and trouser legs slide along their limbs: cloth does not grow longer.
 
 use super::hung::Hung;
+use super::wide::{Stored, Vectors};
+use crate::kernel::{Lanes, WIDE, Wide};
 use glam::{Affine3A, Vec3A};
 use toile_model::Attachment;
 use toile_model::layers::{Ride, Tube};
@@ -24,14 +26,14 @@ struct Piece {
     first: bool,
 }
 
-/// A vertex's way between the rings, as the step wants it: tube by tube where its ring is, and how much of each.
-#[derive(Clone, Copy)]
-struct Between {
-    rings: [u32; 2],
-    shares: [f32; 2],
-    fraction: f32,
-    up: Vec3A,
+/// How eight vertices go with the rings: those that any of them is between, with how much of each.
+struct Riding {
+    rings: Vec<(u32, Wide)>,
+    up: Stored,
 }
+
+/// Some vertices' ways along the tubes, eight of them side by side.
+pub(super) struct Riders(Vec<Riding>);
 
 /// What carries a sleeve.
 struct Carried {
@@ -46,7 +48,7 @@ struct Carried {
 /// Tubes in motion.
 pub(super) struct Tubes {
     hanging: Hung,
-    rest: Vec<Vec3A>,
+    rest: Vec<Stored>,
     places: Vec<Vec3A>,
     pieces: Vec<Piece>,
     carried: Vec<Carried>,
@@ -55,11 +57,12 @@ pub(super) struct Tubes {
     /// Sums of fourth powers of what strings lack, then how far each ring has slid, m.
     lack: Vec<f32>,
     slid_m: Vec<f32>,
-    rides: Vec<Between>,
+    /// Where each tube's rings begin, and how many it has.
+    firsts: Vec<(u32, f32)>,
 }
 
 impl Tubes {
-    pub fn new(tubes: &[Tube], rides: &[Ride], attachment: &Attachment) -> Self {
+    pub fn new(tubes: &[Tube], attachment: &Attachment) -> Self {
         let of = |t: &'_ Tube| t.strings.iter().flatten().chain(&t.supports).copied().collect::<Vec<u32>>();
         let vertices: Vec<u32> = tubes.iter().flat_map(of).collect();
         let rest: Vec<Vec3A> = vertices.iter().map(|v| attachment.rest[*v as usize].into()).collect();
@@ -92,28 +95,16 @@ impl Tubes {
                 });
             }
         }
-        let between = |ride: &Ride| {
-            let rings = ride.shares.map(|(t, _)| {
-                let (first, rings) = firsts[usize::from(t)];
-                first + ride.ring.min(rings - 1.0).max(0.0) as u32
-            });
-            Between {
-                rings,
-                shares: ride.shares.map(|(_, share)| share),
-                fraction: ride.ring.fract(),
-                up: ride.up.into(),
-            }
-        };
         Self {
-            hanging: Hung::new(&attachment.skin, vertices.iter().copied()),
+            hanging: Hung::new(&attachment.skin, &vertices),
             places: vec![Vec3A::ZERO; vertices.len()],
-            rest,
+            rest: rest.chunks(WIDE).map(|eight| Stored::of(eight.iter().copied())).collect(),
             pieces,
             carried,
             lack: vec![0.0; reached.len()],
             slid_m: vec![0.0; reached.len()],
             reached,
-            rides: rides.iter().map(between).collect(),
+            firsts,
         }
     }
 
@@ -122,9 +113,11 @@ impl Tubes {
         self.slid_m.fill(0.0);
     }
 
-    pub fn step(&mut self, bones: &[Affine3A], dt: f32) {
-        for (i, (place, rest)) in self.places.iter_mut().zip(&self.rest).enumerate() {
-            *place = self.hanging.carry(i, bones, *rest);
+    #[inline(always)]
+    pub fn step<L: Lanes>(&mut self, bones: &[Affine3A], dt: f32) {
+        for (i, (places, rest)) in self.places.chunks_mut(WIDE).zip(&self.rest).enumerate() {
+            let at = self.hanging.carry(i, bones, rest.load::<L>()).store();
+            places.iter_mut().enumerate().for_each(|(k, place)| *place = at.lane(k));
         }
         self.lack.fill(0.0);
         let mut lack = 0.0f32;
@@ -158,15 +151,43 @@ impl Tubes {
         }
     }
 
-    /// How far a vertex has slid, in the bind pose.
-    #[inline(always)]
-    pub fn riding(&self, vertex: u32) -> Vec3A {
-        let Some(ride) = self.rides.get(vertex as usize) else { return Vec3A::ZERO };
-        let at = |k: usize| {
-            let [a, b] = [0, 1].map(|next| self.slid_m[ride.rings[k] as usize + next]);
-            (a + (b - a) * ride.fraction) * ride.shares[k]
+    /// How these vertices go along the tubes; none do where there are no `rides`.
+    pub fn riders(&self, rides: &[Ride], vertices: &[u32]) -> Riders {
+        if rides.is_empty() || self.firsts.is_empty() {
+            return Riders(Vec::new());
+        }
+        let riding = |eight: &[u32]| {
+            let own = || eight.iter().map(|v| &rides[*v as usize]);
+            let mut rings: Vec<(u32, Wide)> = Vec::new();
+            for (k, ride) in own().enumerate() {
+                for (tube, share) in ride.shares.iter().filter(|(_, share)| *share != 0.0) {
+                    let (first, count) = self.firsts[usize::from(*tube)];
+                    let ring = first + ride.ring.min(count - 1.0).max(0.0) as u32;
+                    let fraction = ride.ring.fract();
+                    for (ring, part) in [(ring, share * (1.0 - fraction)), (ring + 1, share * fraction)] {
+                        let at = rings.iter().position(|(r, _)| *r == ring).unwrap_or_else(|| {
+                            rings.push((ring, Wide::default()));
+                            rings.len() - 1
+                        });
+                        rings[at].1.0[k] += part;
+                    }
+                }
+            }
+            rings.retain(|(_, parts)| *parts != Wide::default());
+            Riding { rings, up: Stored::of(own().map(|r| r.up.into())) }
         };
-        ride.up * (at(0) + at(1))
+        Riders(vertices.chunks(WIDE).map(riding).collect())
+    }
+
+    /// How far the `i`-th eight of these has slid, in the bind pose.
+    #[inline(always)]
+    pub fn slid<L: Lanes>(&self, riders: &Riders, i: usize) -> Vectors<L> {
+        let Some(riding) = riders.0.get(i) else { return Vectors::zero() };
+        let mut way = L::splat(0.0);
+        for (ring, part) in &riding.rings {
+            way = way + L::load(part) * L::splat(self.slid_m[*ring as usize]);
+        }
+        riding.up.load() * way
     }
 }
 
@@ -181,11 +202,12 @@ fn mean_y(places: &[Vec3A]) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::Halves;
     use glam::{Quat, Vec3};
     use toile_model::Skin;
 
     /// A tube of four strings around an upright limb that bends in its middle, held at its top.
-    fn bent(angle: f32) -> (Tubes, Vec<Affine3A>) {
+    fn bent(angle: f32) -> (Tubes, Riders, Vec<Affine3A>) {
         let (mut rest, mut rows, mut strings) = (Vec::new(), Vec::new(), Vec::new());
         for side in [Vec3::X, Vec3::Z, -Vec3::X, -Vec3::Z] {
             let first = rest.len() as u32;
@@ -202,25 +224,28 @@ mod tests {
         let knee = Affine3A::from_translation(Vec3::Y * 0.3);
         let bone = knee * Affine3A::from_quat(Quat::from_rotation_x(angle)) * knee.inverse();
         let attachment = Attachment { skin: Skin::from_rows(rows).unwrap(), rest };
-        (Tubes::new(&[tube], &rides, &attachment), vec![Affine3A::IDENTITY, bone])
+        let tubes = Tubes::new(&[tube], &attachment);
+        let riders = tubes.riders(&rides, &(0..28).collect::<Vec<u32>>());
+        (tubes, riders, vec![Affine3A::IDENTITY, bone])
     }
 
     #[test]
     fn a_bent_knee_pulls_the_hem_up_and_not_the_waist_and_it_comes_down_slowly() {
-        let (mut tubes, straight) = bent(0.0);
-        tubes.step(&straight, 1.0 / 30.0);
-        assert!((0..28).all(|v| tubes.riding(v).length() < 1e-5), "a straight leg slides nothing");
-        let (_, bones) = bent(1.2);
-        tubes.step(&bones, 1.0 / 30.0);
-        let up = tubes.riding(6).y;
+        let (mut tubes, riders, straight) = bent(0.0);
+        let slid = |tubes: &Tubes, v: usize| tubes.slid::<Halves>(&riders, v / WIDE).store().lane(v % WIDE);
+        tubes.step::<Halves>(&straight, 1.0 / 30.0);
+        assert!((0..28).all(|v| slid(&tubes, v).length() < 1e-5), "a straight leg slides nothing");
+        let (.., bones) = bent(1.2);
+        tubes.step::<Halves>(&bones, 1.0 / 30.0);
+        let up = slid(&tubes, 6).y;
         assert!((0.02..0.12).contains(&up), "the hem rises by {up} m");
-        assert!(tubes.riding(0).length() < 1e-6 && tubes.riding(1).length() < 0.01);
+        assert!(slid(&tubes, 0).length() < 1e-6 && slid(&tubes, 1).length() < 0.01);
         // Half a second later seven tenths of it are left, whatever the step.
         for (fps, steps) in [(30.0, 15), (240.0, 120)] {
-            let (mut tubes, _) = bent(0.0);
-            tubes.step(&bones, 1.0 / 30.0);
-            (0..steps).for_each(|_| tubes.step(&straight, 1.0 / fps));
-            let left = tubes.riding(6).y / up;
+            let (mut tubes, ..) = bent(0.0);
+            tubes.step::<Halves>(&bones, 1.0 / 30.0);
+            (0..steps).for_each(|_| tubes.step::<Halves>(&straight, 1.0 / fps));
+            let left = slid(&tubes, 6).y / up;
             assert!((0.69..0.74).contains(&left), "{left} is left");
         }
     }
@@ -234,16 +259,18 @@ mod tests {
             Tube { name: "arm".into(), strings: vec![], supports: vec![0, 1], trunk_joint: 0, slack_m: 0.02 };
         let ride = Ride { shares: [(0, 1.0), (0, 0.0)], ring: 2.7, up: Vec3::Y };
         let lowered = |m: f32| vec![Affine3A::IDENTITY, Affine3A::from_translation(Vec3::NEG_Y * m)];
-        let new = || Tubes::new(std::slice::from_ref(&tube), &[ride; 3], &attachment);
+        let new = || Tubes::new(std::slice::from_ref(&tube), &attachment);
+        let riders = new().riders(&[ride; 3], &[0, 1, 2]);
+        let slid = |tubes: &Tubes| tubes.slid::<Halves>(&riders, 0).store().lane(2);
         for (by, falls) in [(0.0, 0.0), (0.012, 0.012), (0.05, 0.02), (-0.03, -0.03), (-0.5, -MOST_LIFTED_M)]
         {
             let mut tubes = new();
-            (0..600).for_each(|_| tubes.step(&lowered(by), 1.0 / 30.0));
-            assert!((tubes.riding(2).y + falls).abs() < 1e-4, "{by}: {}", tubes.riding(2));
+            (0..600).for_each(|_| tubes.step::<Halves>(&lowered(by), 1.0 / 30.0));
+            assert!((slid(&tubes).y + falls).abs() < 1e-4, "{by}: {}", slid(&tubes));
         }
         let mut tubes = new();
-        tubes.step(&lowered(-0.04), 1.0 / 30.0);
-        tubes.step(&lowered(0.0), 1.0 / 30.0);
-        assert!((0.035..0.04).contains(&tubes.riding(2).y), "friction holds it: {}", tubes.riding(2));
+        tubes.step::<Halves>(&lowered(-0.04), 1.0 / 30.0);
+        tubes.step::<Halves>(&lowered(0.0), 1.0 / 30.0);
+        assert!((0.035..0.04).contains(&slid(&tubes).y), "friction holds it: {}", slid(&tubes));
     }
 }
