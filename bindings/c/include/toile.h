@@ -14,6 +14,9 @@
  * Graphics cards. The crowd whose state and vertices stay on the device is left out of this interface: it speaks in
  * buffers of wgpu. Rust programs have it in the crate toile-run, feature `gpu`.
  *
+ * Simulation. What is between #if defined(TOILE_SIMULATE) is in libraries built with `--features simulate`: define
+ * it before including this header.
+ *
  * Versions. Structs that may grow begin with their size: set it to sizeof, and programs built against an older
  * header keep working. toile_abi_version() changes when anything else would break them.
  */
@@ -98,7 +101,8 @@ typedef enum {
 typedef struct ToileCrowd ToileCrowd;
 
 /*
- A garment with its tiers: 0 follows the bones (skin), 1 is learned (stable). Used by one thread at a time.
+ A garment with its tiers: of toile_ladder_new 0 follows the bones (skin) and 1 is learned (stable), of toile_ladder_dress
+ those of ToileTierKind. Used by one thread at a time.
  */
 typedef struct ToileLadder ToileLadder;
 
@@ -106,6 +110,11 @@ typedef struct ToileLadder ToileLadder;
  A learned garment. It is never changed after loading: any number of threads may use it.
  */
 typedef struct ToileModel ToileModel;
+
+/*
+ Decides frame by frame; there is no clock in it. Used by one thread at a time.
+ */
+typedef struct ToileScheduler ToileScheduler;
 
 /*
  How a crowd works.
@@ -265,6 +274,58 @@ typedef struct {
    */
   float megabytes;
 } ToileModelInfo;
+
+/*
+ One way to have a garment: a tier, with so many dims.
+ */
+typedef struct {
+  /*
+   Any number that you know your tiers by.
+   */
+  uint32_t tier;
+  /*
+   How many dims of a learned garment are drawn; 0 where that means nothing.
+   */
+  uint32_t dims;
+  /*
+   What one garment costs in a frame, µs.
+   */
+  float cost_us;
+  /*
+   What it costs once to take over, µs.
+   */
+  float start_us;
+  /*
+   How good it is, from 0 (nothing) to 1 (the truth).
+   */
+  float quality;
+  /*
+   1 where it is worth only as much as the learned garment trusts itself, else 0.
+   */
+  uint32_t learned;
+} ToileRung;
+
+/*
+ What is known of one garment in a frame.
+ */
+typedef struct {
+  /*
+   Which list of rungs it has.
+   */
+  uint32_t kind;
+  /*
+   How much it matters: the share of the screen's height it takes, weighted by importance.
+   */
+  float priority;
+  /*
+   How far its learned garment trusts itself, 0 to 1 (toile_crowd_gate).
+   */
+  float trust;
+  /*
+   How deep its cloth is in the body, mm: the deeper, the more a climb is worth.
+   */
+  float inside_mm;
+} ToileWish;
 
 #ifdef __cplusplus
 extern "C" {
@@ -472,6 +533,24 @@ ToileStatus toile_crowd_root(const ToileCrowd *crowd,
  */
 ToileStatus toile_crowd_error_bound_mm(const ToileCrowd *crowd, ToileInstance garment, float *out);
 
+#if defined(TOILE_SIMULATE)
+/*
+ Dresses a character: a garment with all tiers of ToileTierKind, which begins with skin. `body` and `garment` are files or
+ built-in names (`mannequin:female`, `dress`); `model` and the file `database` may be null, and their tiers are refused then.
+ Drapes the garment, which takes seconds. Step and hand over as with any ladder; what is painted on the garment is kept in
+ every tier. `vertices`, where it is not null, takes how many there are. Free it with toile_ladder_free.
+
+ Preconditions: `body`, `garment` and `database` are strings that end in a zero, the last may be null; `model` was returned by this library and
+ has not been freed, or is null; `vertices` points to one number or is null; `out` points to one pointer.
+ */
+ToileStatus toile_ladder_dress(const char *body,
+                               const char *garment,
+                               const ToileModel *model,
+                               const char *database,
+                               uint32_t *vertices,
+                               ToileLadder **out);
+#endif
+
 /*
  Makes the ladder of a model of kind d, which brings the skin that it follows bones with. It begins with tier 0. Free it
  with toile_ladder_free.
@@ -562,6 +641,53 @@ ToileStatus toile_model_info(const ToileModel *model, ToileModelInfo *info);
  Preconditions: `model` was returned by this library and has not been freed; `out` points to `capacity` numbers.
  */
 ToileStatus toile_model_triangles(const ToileModel *model, uint32_t *out, size_t capacity);
+
+/*
+ Makes a scheduler that keeps `budget_us` microseconds a frame. The rungs of all kinds lie one after the other, each kind's
+ from the cheapest on; `counts` says how many each of the `kinds` has. Free it with toile_scheduler_free.
+
+ Preconditions: `counts` points to `kinds` numbers and `rungs` to as many rungs as they sum to; `out` points to one pointer.
+ */
+ToileStatus toile_scheduler_new(float budget_us,
+                                const ToileRung *rungs,
+                                const uint32_t *counts,
+                                size_t kinds,
+                                ToileScheduler **out);
+
+/*
+ Frees a scheduler. Null is allowed.
+
+ Preconditions: `scheduler` was returned by this library and is not used afterwards.
+ */
+void toile_scheduler_free(ToileScheduler *scheduler);
+
+/*
+ Decides for `count` garments, `dt_secs` after the last time, and writes the number of each one's rung. `lacks_us`, where it
+ is not null, takes what all of them at their cheapest cost beyond the budget: 0 where it is kept.
+
+ Preconditions: `scheduler` was returned by this library and has not been freed; `wishes` points to `count` wishes and `rungs` to `count`
+ numbers; `lacks_us` points to one number or is null.
+ */
+ToileStatus toile_scheduler_plan(ToileScheduler *scheduler,
+                                 const ToileWish *wishes,
+                                 size_t count,
+                                 float dt_secs,
+                                 uint32_t *rungs,
+                                 float *lacks_us);
+
+/*
+ Says what the frame that was planned last has cost, µs: later plans are corrected by it.
+
+ Preconditions: `scheduler` was returned by this library and has not been freed.
+ */
+ToileStatus toile_scheduler_measured(ToileScheduler *scheduler, float frame_us);
+
+/*
+ Says that a hand-over was refused: the garment stays at a rung for a while.
+
+ Preconditions: `scheduler` was returned by this library and has not been freed.
+ */
+ToileStatus toile_scheduler_refused(ToileScheduler *scheduler, size_t garment, uint32_t stays_at);
 
 /*
  What went wrong in this thread's last call that failed; empty if none has. Good until the next one fails.

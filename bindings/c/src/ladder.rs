@@ -1,4 +1,4 @@
-//! One garment that goes from skinned to learned and back while it is worn.
+//! One garment that goes from one tier to another while it is worn.
 
 use crate::crowd::{read_bones, write_points};
 use crate::model::Model;
@@ -6,12 +6,27 @@ use crate::status::{Failure, Status, border, null, run_error};
 use glam::{Affine3A, Vec3};
 use toile_run::{HandOverSettings, Skinned, Stable, Tier};
 
-/// A garment with its tiers: 0 follows the bones (skin), 1 is learned (stable). Used by one thread at a time.
+/// A garment with its tiers: of toile_ladder_new 0 follows the bones (skin) and 1 is learned (stable), of toile_ladder_dress
+/// those of ToileTierKind. Used by one thread at a time.
 pub struct Ladder {
     inner: toile_run::Ladder,
     joints: usize,
+    /// Number of each tier in `inner`; none where it lacks what it needs.
+    tiers: Vec<Option<usize>>,
     bones: Vec<Affine3A>,
     shown: Vec<Vec3>,
+}
+
+impl Ladder {
+    pub(crate) fn new(
+        inner: toile_run::Ladder,
+        joints: usize,
+        vertices: usize,
+        tiers: &[Option<usize>],
+    ) -> Self {
+        let (bones, shown) = (Vec::with_capacity(joints), vec![Vec3::ZERO; vertices]);
+        Self { inner, joints, tiers: tiers.to_vec(), bones, shown }
+    }
 }
 
 /// # Safety
@@ -43,8 +58,7 @@ pub unsafe extern "C" fn toile_ladder_new(model: *const Model, out: *mut *mut La
         let mut inner = toile_run::Ladder::new(HandOverSettings { hips, ..HandOverSettings::default() });
         inner.add("skin", Box::new(Skinned::new(attachment.clone()))).map_err(run_error)?;
         inner.add("stable", Box::new(Stable::new(model.clone()))).map_err(run_error)?;
-        let shown = vec![Vec3::ZERO; model.vertices];
-        let ladder = Ladder { inner, joints: model.joints, bones: Vec::with_capacity(model.joints), shown };
+        let ladder = Ladder::new(inner, model.joints, model.vertices, &[Some(0), Some(1)]);
         // SAFETY: the caller promises room for a pointer.
         unsafe { out.write(Box::into_raw(Box::new(ladder))) };
         Ok(())
@@ -102,8 +116,20 @@ pub unsafe extern "C" fn toile_ladder_hand_over(ladder: *mut Ladder, tier: u32, 
         if !(0.0..=60.0).contains(&secs) {
             return Err((Status::Range, format!("a hand-over of {secs} s; it wants 0 to 60")));
         }
+        let to = match ladder.tiers.get(tier as usize) {
+            Some(Some(to)) => *to,
+            Some(None) => {
+                let what =
+                    format!("tier {tier} was made without its model or database; give it when dressing");
+                return Err((Status::Range, what));
+            }
+            None => {
+                let what = format!("there is no tier {tier}: {} were added", ladder.tiers.len());
+                return Err((Status::Range, what));
+            }
+        };
         ladder.inner.settings().secs = secs;
-        ladder.inner.hand_over(tier as usize).map_err(run_error)
+        ladder.inner.hand_over(to).map_err(run_error)
     })
 }
 
@@ -123,7 +149,8 @@ pub unsafe extern "C" fn toile_ladder_tier(
         // SAFETY: the caller promises room for a number where there is a pointer.
         unsafe {
             if !tier.is_null() {
-                tier.write(ladder.inner.current() as u32);
+                let current = Some(ladder.inner.current());
+                tier.write(ladder.tiers.iter().position(|t| *t == current).unwrap_or(0) as u32);
             }
             if !left_secs.is_null() {
                 left_secs.write(ladder.inner.handing_over_secs());

@@ -14,13 +14,19 @@
 #![allow(unsafe_code)]
 
 mod crowd;
+#[cfg(feature = "simulate")]
+mod dress;
 mod ladder;
 mod model;
+mod scheduler;
 mod status;
 
 pub use crowd::*;
+#[cfg(feature = "simulate")]
+pub use dress::*;
 pub use ladder::*;
 pub use model::*;
+pub use scheduler::*;
 pub use status::*;
 
 /// What changes when programs built against an older header would break.

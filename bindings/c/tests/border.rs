@@ -221,3 +221,45 @@ fn the_c_program_compiles_and_runs() {
     assert!(cpp.status.success() || cpp_error.contains("cc1plus"), "the header as C++: {cpp_error}");
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn a_scheduler_keeps_its_budget_and_refuses_nonsense() {
+    let rung = |tier, cost_us, quality| Rung { tier, cost_us, quality, ..Rung::default() };
+    let rungs = [rung(0, 1.0, 0.2), rung(1, 100.0, 1.0), rung(0, 2.0, 0.3)];
+    let mut scheduler = null_mut();
+    // SAFETY: every pointer is good for what the header asks, or null, which must be noticed.
+    unsafe {
+        let counts = [2u32, 1];
+        assert_eq!(toile_scheduler_new(1e3, null(), counts.as_ptr(), 2, &mut scheduler), Status::Null);
+        assert_eq!(
+            toile_scheduler_new(1e3, rungs.as_ptr(), [0u32].as_ptr(), 1, &mut scheduler),
+            Status::Range
+        );
+        assert_eq!(
+            toile_scheduler_new(f32::NAN, rungs.as_ptr(), counts.as_ptr(), 2, &mut scheduler),
+            Status::Range
+        );
+        assert_eq!(toile_scheduler_new(1e3, rungs.as_ptr(), counts.as_ptr(), 2, &mut scheduler), Status::Ok);
+        let mut wishes = [Wish { priority: 0.1, trust: 1.0, ..Wish::default() }; 40];
+        wishes[7].priority = 2.0;
+        wishes[8].kind = 1;
+        let (mut planned, mut lacks) = ([9u32; 40], -1.0f32);
+        let mut plan = |wishes: &[Wish; 40]| {
+            toile_scheduler_plan(scheduler, wishes.as_ptr(), 40, 0.1, planned.as_mut_ptr(), &mut lacks)
+        };
+        (0..20).for_each(|_| assert_eq!(plan(&wishes), Status::Ok));
+        let mut strange = wishes;
+        strange[3].kind = 2;
+        assert_eq!(plan(&strange), Status::Count);
+        strange[3] = Wish { priority: f32::NAN, ..wishes[3] };
+        assert_eq!(plan(&strange), Status::NotFinite);
+        assert!(lacks == 0.0 && planned[7] == 1 && planned[8] == 0, "{planned:?}");
+        let cost: f32 = planned.iter().map(|r| if *r == 1 { 100.0 } else { 1.0 }).sum();
+        assert!(cost <= 1000.0 && planned.iter().sum::<u32>() >= 4, "{planned:?}");
+        assert_eq!(toile_scheduler_measured(scheduler, 900.0), Status::Ok);
+        assert_eq!(toile_scheduler_measured(scheduler, -1.0), Status::Range);
+        assert_eq!(toile_scheduler_refused(scheduler, 7, 0), Status::Ok);
+        toile_scheduler_free(scheduler);
+        toile_scheduler_free(null_mut());
+    }
+}

@@ -14,6 +14,7 @@
 //! ```
 
 mod angle;
+mod beneath;
 mod clock;
 mod crowd;
 mod drive;
@@ -30,6 +31,7 @@ mod scheduler;
 mod shard;
 mod tier;
 
+pub use beneath::Beneath;
 pub use crowd::{Basis, Crowd, CrowdReport, CrowdSettings, Instance, ModelId};
 pub use drive::Driven;
 pub use error::{Error, Result};

@@ -9,13 +9,14 @@ use crate::resolve::{self, BadRequest, ending};
 use crate::schedule::Rungs;
 use crate::tiers::{self, timed};
 use anyhow::{Context, Result};
-use glam::Vec3;
+use glam::{Affine3A, Vec3};
 use std::path::Path;
 use std::sync::Arc;
-use toile_assets::{Body, Model, Role};
+use toile_assets::{Attachment, AttachmentSettings, Body, Limits, Mesh, Model, Role, attach};
+use toile_geometry::TriangleTree;
 use toile_run::{
-    CrowdSettings, Full, HandOverSettings, Handed, Layered, LayeredSettings, MakeTier, Poses, Rung,
-    Scheduler, SchedulerSettings, Tier, Troupe, Way, Wish, priority,
+    Beneath, CrowdSettings, Full, HandOverSettings, Handed, Layered, LayeredSettings, Leashed, MakeTier,
+    Poses, Rung, Scheduler, SchedulerSettings, Tier, Troupe, Way, Wish, priority,
 };
 use toile_show::{
     Camera, Film, FilmFormat, Flock, Label, Material, Member, MeshHandle, Scene, decimate, smooth_normals,
@@ -28,6 +29,9 @@ const SAMPLE: usize = 128;
 const SETTLING: usize = 60;
 /// Size of a pixel seen from a metre, m: 28° over 1,080 rows.
 const PIXEL_M: f32 = 4.6e-4;
+/// Of so many vertices one is looked at for how deep it is in the body, of so many garments one in a frame.
+const LOOKED_AT: usize = 3;
+const ROUND: usize = 16;
 /// Metres that the viewer goes in a second.
 const STROLL_M_PER_S: f32 = 2.0;
 
@@ -47,6 +51,10 @@ struct Kind {
     model: Arc<Model>,
     makers: Vec<(u32, MakeTier)>,
     mesh: MeshHandle,
+    /// The skin below the garment; none where the model does not say where it is worn.
+    beneath: Option<Beneath>,
+    /// What is painted on it, and where it is measured from.
+    limits: Option<(Limits, Attachment)>,
 }
 
 /// Refuses a place that cannot be written before any work is done.
@@ -116,28 +124,59 @@ fn kinds(args: &Args, models: &[Arc<Model>], body: &Body) -> Result<Vec<Kind>> {
     let mut kinds = Vec::new();
     for (k, model) in models.iter().enumerate() {
         let mut makers: Vec<(u32, MakeTier)> = Vec::new();
+        let mut limits = None;
         if let Some(name) = args.garment.get(k) {
             let garment = resolve::worn(name, body, crate::convert::Rest::Auto.into())?;
             tiers::model_for(&args.model[k], body, Some(&garment))?;
             let fabric = resolve::fabric(&garment.fabric)?;
             let rungs = Rungs::new(body, &garment, &fabric, Some(model))?;
             let layers = tiers::layers(body, &garment, rungs.rest(), &fabric)?;
+            let painted = garment.limits(rungs.rest());
+            if !painted.is_empty() {
+                limits = Some((painted, tiers::attached(body, &garment, rungs.rest())?));
+            }
+            let kept = leash(limits.clone());
             makers.push((
                 LAYERED,
                 Arc::new(move || {
-                    Ok(Box::new(Layered::new(layers.clone(), LayeredSettings::default()))
-                        as Box<dyn Tier + Send>)
+                    Ok(kept(Box::new(Layered::new(layers.clone(), LayeredSettings::default()))))
                 }),
             ));
-            let world = rungs.world();
-            makers.push((
-                FULL,
-                Arc::new(move || Ok(Box::new(Full::new(world.clone())) as Box<dyn Tier + Send>)),
-            ));
+            let (world, kept) = (rungs.world(), leash(limits.clone()));
+            makers.push((FULL, Arc::new(move || Ok(kept(Box::new(Full::new(world.clone())))))));
         }
-        kinds.push(Kind { model: model.clone(), makers, mesh: MeshHandle::new(&model.triangles) });
+        let mesh = MeshHandle::new(&model.triangles);
+        kinds.push(Kind { model: model.clone(), makers, mesh, beneath: beneath(body, model)?, limits });
     }
     Ok(kinds)
+}
+
+/// A tier within what is painted.
+fn leash(
+    limits: Option<(Limits, Attachment)>,
+) -> impl Fn(Box<dyn Tier + Send>) -> Box<dyn Tier + Send> + Send + Sync {
+    move |tier| match &limits {
+        Some((limits, attachment)) => Box::new(Leashed::new(tier, limits.clone(), attachment.clone())),
+        None => tier,
+    }
+}
+
+/// The skin below every few vertices of a model's garment.
+fn beneath(body: &Body, model: &Model) -> Result<Option<Beneath>> {
+    let Some(worn) = &model.attachment else { return Ok(None) };
+    let skin = &body.mesh;
+    let tree = TriangleTree::new(&skin.positions, &skin.triangles);
+    let (mut points, mut normals, mut vertices) = (Vec::new(), Vec::new(), Vec::new());
+    for v in (0..worn.rest.len()).step_by(LOOKED_AT) {
+        let Some(near) = tree.closest(worn.rest[v]) else { continue };
+        let [a, b, c] = skin.triangles[near.triangle as usize].map(|i| skin.positions[i as usize]);
+        points.push(near.point);
+        normals.push((b - a).cross(c - a).normalize_or_zero());
+        vertices.push(v as u32);
+    }
+    let mesh = Mesh { positions: points, ..Mesh::default() };
+    let how = AttachmentSettings::default().with(|s| (s.smoothing_passes, s.legs) = (0, false));
+    Ok(Some(Beneath::new(attach(body, &mesh, &how)?, normals, vertices)?))
 }
 
 /// What each way of having a garment costs, µs, by the clock of this run.
@@ -209,7 +248,10 @@ fn troupe(args: &Args, kinds: &[&Kind], count: usize, body: &Body) -> Result<Tro
     let mut troupe = Troupe::new(crowd, settings);
     for kind in kinds {
         let tiers = kind.makers.iter().map(|(_, make)| make.clone()).collect();
-        troupe.add_kind(kind.model.clone(), count.div_ceil(kinds.len()), tiers)?;
+        let id = troupe.add_kind(kind.model.clone(), count.div_ceil(kinds.len()), tiers)?;
+        if let Some((limits, attachment)) = &kind.limits {
+            troupe.set_limits(id, limits.clone(), attachment.clone())?;
+        }
     }
     (0..count).try_for_each(|i| troupe.add(i % kinds.len()).map(|_| ()))?;
     Ok(troupe)
@@ -231,6 +273,9 @@ struct Show<'a> {
     troupe: Troupe,
     scheduler: Scheduler,
     wishes: Vec<Wish>,
+    /// How deep each garment was in the body when it was last looked at, m, and the bones for that.
+    inside_m: Vec<f32>,
+    placed: Vec<Affine3A>,
     rate: f64,
     budget_us: f32,
     /// µs of all frames after the first ones, and of planning alone.
@@ -240,6 +285,8 @@ struct Show<'a> {
     by_tier: [usize; TIERS.len()],
     changes: usize,
     failures: usize,
+    /// Garments deeper than 5 mm, summed over frames.
+    inside: usize,
     measured: usize,
     filming: bool,
 }
@@ -264,6 +311,8 @@ impl<'a> Show<'a> {
             troupe,
             scheduler,
             wishes: Vec::with_capacity(count),
+            inside_m: vec![0.0; count],
+            placed: Vec::new(),
             rate,
             budget_us,
             frame: Times::default(),
@@ -271,6 +320,7 @@ impl<'a> Show<'a> {
             by_tier: [0; TIERS.len()],
             changes: 0,
             failures: 0,
+            inside: 0,
             measured: 0,
             filming: false,
         })
@@ -288,6 +338,7 @@ impl<'a> Show<'a> {
         let mut done = Ok(());
         let mut changed = 0;
         let planning = timed(|| {
+            self.look_inside(frame);
             self.wishes.clear();
             for (i, person) in self.people.iter().enumerate() {
                 let distance = person.place.distance(eye);
@@ -295,7 +346,12 @@ impl<'a> Show<'a> {
                 // Who is behind the viewer matters little.
                 let seen = if person.place.z < eye.z { 1.0 } else { 0.1 };
                 let priority = priority(distance, 1.0, PIXEL_M, seen);
-                self.wishes.push(Wish { kind: i % self.kinds.len(), priority, trust, inside_mm: 0.0 });
+                self.wishes.push(Wish {
+                    kind: i % self.kinds.len(),
+                    priority,
+                    trust,
+                    inside_mm: 1e3 * self.inside_m[i],
+                });
             }
             changed = self.scheduler.plan(&self.wishes, 1.0 / self.rate as f32).changed;
             done = self.apply();
@@ -319,10 +375,30 @@ impl<'a> Show<'a> {
             self.frame.0.push(us / 1e3);
             self.planning.0.push(planning / 1e3);
             self.changes += changed;
+            self.inside += self.inside_m.iter().filter(|m| **m > 0.005).count();
             self.measured += 1;
             (0..self.people.len()).for_each(|i| self.by_tier[self.tier(i)] += 1);
         }
         Ok(())
+    }
+
+    /// Looks how deep some of the garments are in their wearers: all of them in a round of frames.
+    fn look_inside(&mut self, frame: usize) {
+        let count = self.people.len();
+        for i in (frame % ROUND..count).step_by(ROUND) {
+            let Some(beneath) = &self.kinds[i % self.kinds.len()].beneath else { continue };
+            // As it was drawn: in the pose of the frame before.
+            let Some(f) = (self.people[i].frame + frame).checked_sub(1) else { continue };
+            let person = &self.people[i];
+            let actor = person.actor();
+            let place = Affine3A::from_rotation_translation(actor.rotation, actor.position.as_vec3());
+            let bones = &person.clip.bones[f % person.clip.bones.len()];
+            self.placed.clear();
+            self.placed.extend(bones.iter().map(|b| place * *b));
+            if let Ok(vertices) = self.troupe.vertices(i) {
+                self.inside_m[i] = beneath.deepest_m(&self.placed, vertices);
+            }
+        }
     }
 
     /// Lets everyone have what was planned.
@@ -376,7 +452,7 @@ impl<'a> Show<'a> {
                 "count": self.people.len(), "threads": args.threads, "budget_ms": budget_ms,
                 "median_ms": median, "p95_ms": p95, "p99_ms": p99, "over_by_a_tenth": over,
                 "planning_ms": self.planning.at(0.5), "tiers": tiers,
-                "hand_overs_per_s": each(self.changes) * self.rate, "failures": self.failures,
+                "hand_overs_per_s": each(self.changes) * self.rate, "failures": self.failures, "inside": each(self.inside),
             });
             println!("{value}");
             return;
@@ -408,9 +484,10 @@ impl<'a> Show<'a> {
             );
         }
         println!(
-            "  {:.1} hand-overs a second, {} refused; planning {:.2} ms",
+            "  {:.1} hand-overs a second, {} refused; {:.1} garments deeper than 5 mm in their wearers; planning {:.2} ms",
             each(self.changes) * self.rate,
             self.failures,
+            each(self.inside),
             self.planning.at(0.5)
         );
     }

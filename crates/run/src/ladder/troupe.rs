@@ -7,7 +7,7 @@ use crate::pool::Pool;
 use crate::{Actor, Crowd, CrowdReport, CrowdSettings, Error, Instance, ModelId, Result, Tier};
 use glam::{Affine3A, Vec3};
 use std::sync::Arc;
-use toile_model::Model;
+use toile_model::{Attachment, Limits, Model};
 
 /// Makes a tier of one garment when it is needed.
 pub type MakeTier = Arc<dyn Fn() -> Result<Box<dyn Tier + Send>> + Send + Sync>;
@@ -76,6 +76,13 @@ impl Troupe {
         let id = self.crowd.add_model(model.clone(), reserve)?;
         self.kinds.push(Kind { id, model, makers: tiers });
         Ok(self.kinds.len() - 1)
+    }
+
+    /// Keeps learned garments of a kind within painted limits: see [`Crowd::set_limits`]. Tiers of their own keep theirs
+    /// ([`crate::Leashed`]).
+    pub fn set_limits(&mut self, kind: usize, limits: Limits, attachment: Attachment) -> Result<()> {
+        let id = self.kinds.get(kind).ok_or(Error::Gone)?.id;
+        self.crowd.set_limits(id, limits, attachment)
     }
 
     /// A garment that waits for its first pose, learned and with all dims.
