@@ -10,12 +10,12 @@ use crate::{Error, Result};
 use glam::Vec3;
 use toile_model::Model;
 
-/// Vertices of a panel, as on the processor: limbs that are far from all of one are not looked at.
-const PANEL: usize = 16;
-/// Threads of a workgroup: as few as possible without a vertex.
-fn threads(vertices: u32) -> u32 {
-    [256u32, 224, 192, 160, 128].into_iter().min_by_key(|t| vertices.next_multiple_of(*t)).unwrap_or(256)
-}
+/// Vertices of a panel: limbs that are far from all of one are not looked at.
+const PANEL: usize = 32;
+/// Vertices that are sorted among themselves: what is written lies close together still.
+const SORTED: usize = 256;
+/// Threads of a workgroup.
+const THREADS: u32 = 160;
 
 /// Most workgroups along the first axis.
 const ALONG: u32 = 32_768;
@@ -33,14 +33,13 @@ impl Hang {
         let Some(worn) = &model.attachment else { return Err(Error::NeedsBones) };
         let guard = model.shield.as_ref().map(|shield| Guard::new(shield, worn));
         let hanging = Hanging::new(&worn.skin);
-        let all = || [&hanging].into_iter().chain(guard.as_ref().map(|g| &g.hanging));
-        let bones = all().map(most_bones).max().unwrap_or(1).max(1);
         let (points, limbs) = guard.as_ref().map_or((0, 0), |g| (g.points.len(), g.limbs.shapes.len()));
-        let needed = 48 * model.joints
-            + 64 * limbs
-            + 24 * points
-            + 28 * sizes.garment.div_ceil(PANEL as u32) as usize
-            + 64;
+        let may = |g: &Guard| g.limbs.meets.iter().any(|[_, may]| *may & !g.limbs.trunk != 0);
+        // Parts of the trunk are looked at by few: that is cheaper than to find out whether they are near.
+        let has_rare = guard.as_ref().is_some_and(may);
+        let panels = model.vertices.div_ceil(PANEL);
+        let boxes = if has_rare { 6 * panels } else { 1 };
+        let needed = 48 * model.joints + 80 * limbs + 16 * points + 4 * (boxes + panels) + 128;
         let room = gpu.device.limits().max_compute_workgroup_storage_size as usize;
         if needed > room {
             return Err(Error::Device(format!(
@@ -48,25 +47,31 @@ impl Hang {
                 gpu.info.name
             )));
         }
+        let order = by_limbs(guard.as_ref(), model.vertices as u32);
+        let points_order: Vec<u32> = (0..points as u32).collect();
+        let all =
+            || [(&hanging, &order)].into_iter().chain(guard.as_ref().map(|g| (&g.hanging, &points_order)));
+        let most = all().map(|(h, _)| most_bones(h)).max().unwrap_or(1).max(1);
         let mut constants = sizes.constants();
         constants.0.extend([
-            ("THREADS", threads(sizes.garment)),
-            ("BONES", bones as u32),
+            ("THREADS", THREADS),
+            ("PANEL", PANEL as u32),
+            ("BOXES", boxes as u32),
+            ("BONES", most as u32),
             ("POINTS", points as u32),
             ("LIMBS", limbs as u32),
             ("TRUNK", guard.as_ref().map_or(0, |g| g.limbs.trunk)),
         ]);
-        let may = |g: &Guard| g.limbs.meets.iter().any(|[_, may]| *may != 0);
         let (margin, limit) = guard.as_ref().map_or((0.0, 0.0), |g| (g.margin_m, g.limit_m));
         let own = format!(
             "const HAS_RARE = {};\nconst IS_GUARDED = {};\nconst MARGIN = {margin:?}f;\nconst LIMIT = {limit:?}f;\n\
              const NEAR_SQ = {NEAR_SQ:?}f;\nconst FADE = {FADE:?}f;\n",
-            guard.as_ref().is_some_and(may),
+            has_rare,
             guard.is_some(),
         );
         let source = constants.source(&[STEP, &own, include_str!("hang.wgsl")]);
-        let mut hung: Vec<[u32; 2]> = all().flat_map(|h| entries(h, bones)).collect();
         let limb_bones = guard.iter().flat_map(|g| &g.limbs.shapes).map(|s| (s.bone / 12) as u32);
+        let mut hung: Vec<[u32; 2]> = all().flat_map(|(h, order)| entries(h, order, most)).collect();
         if let Some(joint) = hung.iter().map(|h| h[0]).chain(limb_bones).find(|j| *j >= sizes.joints) {
             return Err(Error::Range { what: "a joint of the model's skin", value: joint.into() });
         }
@@ -75,7 +80,7 @@ impl Hang {
         Ok(Self {
             pass: Pass::new(gpu, "hang", &source, &[Read, Read, Read, Read, Read, Read, Write]),
             hung: upload(gpu, "hung", &hung),
-            guards: upload(gpu, "guards", &guards(guard.as_ref(), model.vertices)),
+            guards: upload(gpu, "guards", &guards(guard.as_ref(), &order)),
             shapes: upload(gpu, "shapes", &shapes(guard.as_ref())),
         })
     }
@@ -95,29 +100,53 @@ fn most_bones(hanging: &Hanging) -> usize {
     hanging.starts.windows(2).map(|w| (w[1] - w[0]) as usize).max().unwrap_or(0)
 }
 
-/// Bones and weights, the first of all before the second of all.
-fn entries(hanging: &Hanging, bones: usize) -> Vec<[u32; 2]> {
-    let row = |v: usize| &hanging.bones[hanging.starts[v] as usize..hanging.starts[v + 1] as usize];
-    let one = |k: usize, v: usize| row(v).get(k).map_or([0, 0], |(at, weight)| [at / 12, weight.to_bits()]);
-    (0..bones).flat_map(|k| (0..hanging.len()).map(move |v| one(k, v))).collect()
+/// Bones and weights in an order, the first of all before the second of all.
+fn entries(hanging: &Hanging, order: &[u32], bones: usize) -> Vec<[u32; 2]> {
+    let row = |v: u32| {
+        let v = v as usize;
+        &hanging.bones[hanging.starts[v] as usize..hanging.starts[v + 1] as usize]
+    };
+    let one = |k: usize, v: u32| row(v).get(k).map_or([0, 0], |(at, weight)| [at / 12, weight.to_bits()]);
+    (0..bones).flat_map(|k| order.iter().map(move |v| one(k, *v))).collect()
+}
+
+/// Vertices that meet the same limbs next to each other: threads that go together do the same then.
+fn by_limbs(guard: Option<&Guard>, vertices: u32) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..vertices).collect();
+    let Some(guard) = guard else { return order };
+    for part in order.chunks_mut(SORTED) {
+        part.sort_by_key(|v| {
+            let often = guard.limbs.meets.get(*v as usize).map_or(0, |m| m[0]);
+            (often.count_ones(), often, guard.near[*v as usize].1, *v)
+        });
+    }
+    order
 }
 
 /// What each vertex is held against, as `hang.wgsl` has it.
-fn guards(guard: Option<&Guard>, vertices: usize) -> Vec<[u32; 4]> {
-    let Some(guard) = guard else { return vec![[0; 4]; 5 * vertices] };
+fn guards(guard: Option<&Guard>, order: &[u32]) -> Vec<[u32; 4]> {
+    let Some(guard) = guard else { return order.iter().map(|v| [0, 0, v << 3, 0]).collect() };
     let limbs = &guard.limbs;
-    let meets = |v: usize| limbs.meets.get(v).copied().unwrap_or([0; 2]);
-    let outward = |v: usize| limbs.outward.get(v).copied().unwrap_or((0, Vec3::ZERO));
-    let first = |v: usize| [meets(v)[0], meets(v)[1], guard.near[v].1, outward(v).0 / 12];
-    let near =
-        |v: usize, from: usize| [0, 1, 2, 3].map(|k| guard.near[v].0.get(from + k).copied().unwrap_or(0));
-    let out = |v: usize| outward(v).1.extend(0.0).to_array().map(f32::to_bits);
-    let mut all: Vec<[u32; 4]> = (0..vertices).map(first).collect();
-    all.extend((0..vertices).map(|v| near(v, 0)));
-    all.extend((0..vertices).map(|v| near(v, 4)));
-    all.extend((0..vertices).map(out));
-    let panel = |first: usize| (first..(first + PANEL).min(vertices)).fold(0, |bits, v| bits | meets(v)[1]);
-    all.extend((0..vertices).step_by(PANEL).map(|first| [panel(first), 0, 0, 0]));
+    let meets = |v: u32| limbs.meets.get(v as usize).copied().unwrap_or([0; 2]);
+    let pair = |v: u32, first: usize| {
+        let (points, count) = &guard.near[v as usize];
+        let at = |k: usize| points[..*count as usize].get(k).copied().unwrap_or(0);
+        at(first) | at(first + 1) << 16
+    };
+    let first = |v: &u32| {
+        let [often, may] = meets(*v);
+        [often, may, v << 3 | guard.near[*v as usize].1, pair(*v, 0)]
+    };
+    let out = |v: &u32| {
+        let (bone, out) = limbs.outward.get(*v as usize).copied().unwrap_or((0, Vec3::ZERO));
+        let [x, y, z] = out.to_array().map(f32::to_bits);
+        [x, y, z, bone / 12]
+    };
+    let mut all: Vec<[u32; 4]> = order.iter().map(first).collect();
+    all.extend(order.iter().map(|v| [pair(*v, 2), pair(*v, 4), 0, 0]));
+    all.extend(order.iter().map(out));
+    let panel = |members: &[u32]| members.iter().fold(0, |bits, v| bits | meets(*v)[1]);
+    all.extend(order.chunks(PANEL).map(|members| [panel(members), 0, 0, 0]));
     all
 }
 

@@ -1,7 +1,8 @@
 // Vertices of a model D from the bind pose to where their bones are, and out of the body: a workgroup an instance.
 //
-// The arithmetic is that of the processor's kernels (`skin.rs`, `push.rs`, `limbs.rs`), a vertex a thread. Bones, limbs and
-// points of the skin are posed once, in workgroup memory.
+// The arithmetic is that of the processor's kernels (`skin.rs`, `push.rs`, `limbs.rs`). Bones, limbs and points of the skin are
+// posed once, in workgroup memory, and as little of it as can be: what is there for one instance keeps others from
+// running. A vertex a thread, in an order in which those that meet the same limbs go together.
 
 @group(0) @binding(0) var<uniform> step: Step;
 @group(0) @binding(1) var<storage, read> places: array<vec4<f32>>;
@@ -9,25 +10,29 @@
 @group(0) @binding(3) var<storage, read> bones: array<vec4<f32>>;
 // BONES for each vertex, then BONES for each point of the skin: which, and the weight.
 @group(0) @binding(4) var<storage, read> hung: array<vec2<u32>>;
-// For each vertex limbs that it meets often and that it may meet, how many points it is near, the bone of its outward
-// direction; then the points, twice four; then the direction; then of every panel which limbs any of it may meet.
+// For each vertex limbs that it meets often and that it may meet, its number in the garment times eight and how many points it is
+// near, the first two points; then the others; then its outward direction and the bone that turns it; then of every panel
+// which limbs any of it may meet.
 @group(0) @binding(5) var<storage, read> guards: array<vec4<u32>>;
 // Ten for each limb, then two for each point of the skin.
 @group(0) @binding(6) var<storage, read> shapes: array<vec4<f32>>;
 @group(0) @binding(7) var<storage, read_write> vertices: array<f32>;
 
-const PANEL = 16u;
 const PANELS = (GARMENT + PANEL - 1u) / PANEL;
 const SHAPE = 10u;
+// Four rows and one of nothing: at a stride of four all limbs would lie in the same two banks.
+const LIMB = 5u;
 // A divisor is never nothing.
 const LIMB_ROWS = max(LIMBS, 1u);
 var<workgroup> bone_world: array<vec4<f32>, 3u * JOINTS>;
-// Middle, along, across, to the side; behind them the square of half its length and how far it reaches.
-var<workgroup> limb_world: array<vec4<f32>, 4u * LIMBS + 1u>;
-// Place and normal.
-var<workgroup> skin_world: array<vec2<f32>, 3u * POINTS + 1u>;
+// Middle and the square of half its length; along and how far it reaches, in two halves; across; to the side.
+var<workgroup> limb_world: array<vec4<f32>, LIMB * LIMBS + 1u>;
+// A ball about all parts of the trunk: most vertices are beyond it.
+var<workgroup> trunk: vec4<f32>;
+// Place, and the normal in two halves.
+var<workgroup> skin_world: array<vec4<f32>, POINTS + 1u>;
 // Low and high corners of the boxes about panels.
-var<workgroup> boxes: array<f32, 6u * PANELS>;
+var<workgroup> boxes: array<f32, BOXES>;
 var<workgroup> near_panel: array<atomic<u32>, PANELS>;
 
 struct Blend {
@@ -63,6 +68,22 @@ fn blend(first: u32, stride: u32) -> Blend {
     return Blend(a.xyz, vec3<f32>(a.w, b.xy), vec3<f32>(b.zw, c.x), c.yzw);
 }
 
+// A unit vector as two numbers of 16 bits, on an octahedron folded flat.
+fn fold(n: vec3<f32>) -> f32 {
+    let flat = n.xy / max(abs(n.x) + abs(n.y) + abs(n.z), 1e-30);
+    let signs = select(vec2<f32>(-1.0), vec2<f32>(1.0), flat >= vec2<f32>());
+    let folded = select(flat, (1.0 - abs(flat.yx)) * signs, n.z < 0.0);
+    return bitcast<f32>(pack2x16snorm(folded));
+}
+
+fn unfold(packed: f32) -> vec3<f32> {
+    let flat = unpack2x16snorm(bitcast<u32>(packed));
+    let z = 1.0 - abs(flat.x) - abs(flat.y);
+    let over = max(-z, 0.0);
+    let n = vec3<f32>(flat - over * select(vec2<f32>(-1.0), vec2<f32>(1.0), flat >= vec2<f32>()), z);
+    return n * inverseSqrt(dot(n, n));
+}
+
 // The bones of the present pose in the world, relative to the origin.
 fn pose_bones(i: u32, thread: u32) {
     let x = poses[6u * i];
@@ -91,25 +112,53 @@ fn pose_bones(i: u32, thread: u32) {
     }
 }
 
+// The middle of a limb in the world.
+fn middle_of(k: u32) -> vec3<f32> {
+    let middle = shapes[SHAPE * k];
+    let m = bone(u32(middle.w));
+    return turned(m, middle.xyz, m.at);
+}
+
+fn pose_trunk() {
+    var middle = vec3<f32>();
+    for (var k = 0u; k < LIMBS; k++) {
+        if ((TRUNK >> k & 1u) == 1u) {
+            middle += middle_of(k) / f32(countOneBits(TRUNK));
+        }
+    }
+    var radius = 0.0;
+    for (var k = 0u; k < LIMBS; k++) {
+        if ((TRUNK >> k & 1u) == 1u) {
+            let reach = sqrt(shapes[SHAPE * k + 1u].w) + abs(shapes[SHAPE * k + 2u].w) + abs(shapes[SHAPE * k + 3u].w);
+            radius = max(radius, distance(middle, middle_of(k)) + reach);
+        }
+    }
+    trunk = vec4<f32>(middle, radius * radius);
+}
+
 fn pose_body(thread: u32) {
+    // The last thread has least to do.
+    if (thread == THREADS - 1u) {
+        pose_trunk();
+    }
     for (var k = thread; k < LIMBS; k += THREADS) {
         let middle = shapes[SHAPE * k];
+        let along = shapes[SHAPE * k + 1u];
+        let across = shapes[SHAPE * k + 2u];
+        let side = shapes[SHAPE * k + 3u];
         let m = bone(u32(middle.w));
-        limb_world[4u * k] = vec4<f32>(turned(m, middle.xyz, m.at), 0.0);
-        //: repeat n 3
-        let way$n = shapes[SHAPE * k + 1u + $nu];
-        limb_world[4u * k + 1u + $nu] = vec4<f32>(turned(m, way$n.xyz, vec3<f32>()), way$n.w);
-        //: end
+        // How far it reaches is for a first look: a little too far does no harm.
+        let reach = pack2x16float(vec2<f32>(1.002 * across.w + 0.0005, side.w));
+        limb_world[LIMB * k] = vec4<f32>(turned(m, middle.xyz, m.at), along.w);
+        limb_world[LIMB * k + 1u] = vec4<f32>(turned(m, along.xyz, vec3<f32>()), bitcast<f32>(reach));
+        limb_world[LIMB * k + 2u] = vec4<f32>(turned(m, across.xyz, vec3<f32>()), 0.0);
+        limb_world[LIMB * k + 3u] = vec4<f32>(turned(m, side.xyz, vec3<f32>()), 0.0);
     }
     for (var p = thread; p < POINTS; p += THREADS) {
         let m = blend(BONES * GARMENT + p, POINTS);
-        let at = turned(m, shapes[SHAPE * LIMBS + 2u * p].xyz, m.at);
-        let n = turned(m, shapes[SHAPE * LIMBS + 2u * p + 1u].xyz, vec3<f32>());
-        // Blended rotations shorten what they turn.
-        let normal = n * inverseSqrt(dot(n, n));
-        skin_world[3u * p] = at.xy;
-        skin_world[3u * p + 1u] = vec2<f32>(at.z, normal.x);
-        skin_world[3u * p + 2u] = normal.yz;
+        let at = SHAPE * LIMBS + 2u * p;
+        let normal = turned(m, shapes[at + 1u].xyz, vec3<f32>());
+        skin_world[p] = vec4<f32>(turned(m, shapes[at].xyz, m.at), fold(normal));
     }
 }
 
@@ -118,18 +167,20 @@ fn gap(apart: vec3<f32>, half: vec3<f32>, way: vec3<f32>, reach: f32) -> f32 {
     return abs(dot(apart, way)) - (dot(half, abs(way)) + reach);
 }
 
-// The boxes about the panels of carried vertices: a thread a panel, axis and side.
+// The boxes about the panels of carried vertices: a thread a panel and axis.
 fn make_boxes(i: u32, thread: u32) {
-    for (var e = thread; e < 6u * PANELS; e += THREADS) {
-        let panel = e / 6u;
+    for (var e = thread; e < 3u * PANELS; e += THREADS) {
+        let panel = e / 3u;
         let axis = e % 3u;
-        let sign = select(1.0, -1.0, e % 6u > 2u);
-        let begin = panel * PANEL;
-        var least = 1e30;
-        for (var v = begin; v < min(begin + PANEL, GARMENT); v++) {
-            least = min(least, sign * vertices[3u * (i * VERTICES + v) + axis]);
+        var low = 1e30;
+        var high = -1e30;
+        for (var s = panel * PANEL; s < min((panel + 1u) * PANEL, GARMENT); s++) {
+            let at = vertices[3u * (i * VERTICES + (guards[s].z >> 3u)) + axis];
+            low = min(low, at);
+            high = max(high, at);
         }
-        boxes[e] = sign * least;
+        boxes[6u * panel + axis] = low;
+        boxes[6u * panel + 3u + axis] = high;
     }
     for (var panel = thread; panel < PANELS; panel += THREADS) {
         atomicStore(&near_panel[panel], 0u);
@@ -141,15 +192,15 @@ fn look_near(thread: u32) {
     for (var e = thread; e < PANELS * LIMBS; e += THREADS) {
         let panel = e / LIMB_ROWS;
         let k = e % LIMB_ROWS;
-        if ((guards[4u * GARMENT + panel].x >> k & 1u) == 1u) {
+        if ((guards[3u * GARMENT + panel].x >> k & 1u) == 1u) {
             let low = vec3<f32>(boxes[6u * panel], boxes[6u * panel + 1u], boxes[6u * panel + 2u]);
             let high = vec3<f32>(boxes[6u * panel + 3u], boxes[6u * panel + 4u], boxes[6u * panel + 5u]);
             let half = 0.5 * (high - low);
-            let apart = 0.5 * (low + high) - limb_world[4u * k].xyz;
+            let apart = 0.5 * (low + high) - limb_world[LIMB * k].xyz;
             let reach = shapes[SHAPE * k + 9u];
-            let along = gap(apart, half, limb_world[4u * k + 1u].xyz, reach.y);
-            let across = gap(apart, half, limb_world[4u * k + 2u].xyz, reach.x);
-            let side = gap(apart, half, limb_world[4u * k + 3u].xyz, reach.x);
+            let along = gap(apart, half, limb_world[LIMB * k + 1u].xyz, reach.y);
+            let across = gap(apart, half, limb_world[LIMB * k + 2u].xyz, reach.x);
+            let side = gap(apart, half, limb_world[LIMB * k + 3u].xyz, reach.x);
             if (max(along, max(across, side)) < 0.0) {
                 atomicOr(&near_panel[panel], 1u << k);
             }
@@ -169,16 +220,18 @@ fn clear(v: u32, bits_: u32, point: ptr<function, vec3<f32>>) -> vec2<bool> {
     while (bits != 0u) {
         let k = firstTrailingBit(bits);
         bits &= bits - 1u;
-        let apart = *point - limb_world[4u * k].xyz;
-        let along = limb_world[4u * k + 1u];
-        let across = limb_world[4u * k + 2u];
-        let side = limb_world[4u * k + 3u];
+        let middle = limb_world[LIMB * k];
+        let along = limb_world[LIMB * k + 1u];
+        let apart = *point - middle.xyz;
         let place = dot(apart, along.xyz);
-        let reach = fma(place, side.w, across.w);
-        let beyond = dot(apart, apart) - place * along.w * place - reach * reach;
+        let most = unpack2x16float(bitcast<u32>(along.w));
+        let reach = fma(place, most.y, most.x);
+        let beyond = dot(apart, apart) - place * middle.w * place - reach * reach;
         if (abs(place) >= 1.0 || beyond >= 0.0) {
             continue;
         }
+        let across = limb_world[LIMB * k + 2u];
+        let side = limb_world[LIMB * k + 3u];
         let x_way = across.xyz;
         let y_way = side.xyz;
         let at = vec2<f32>(dot(apart, x_way), dot(apart, y_way));
@@ -200,8 +253,9 @@ fn clear(v: u32, bits_: u32, point: ptr<function, vec3<f32>>) -> vec2<bool> {
         }
         // It goes straight away from the line where it is hardly inside; the deeper it is, the more towards the side that
         // is out of the body for it.
-        let m = bone(guards[v].w);
-        let out = turned(m, bitcast<vec3<f32>>(guards[3u * GARMENT + v].xyz), vec3<f32>());
+        let outward = guards[2u * GARMENT + v];
+        let m = bone(outward.w);
+        let out = turned(m, bitcast<vec3<f32>>(outward.xyz), vec3<f32>());
         let to = fma(vec2<f32>(dot(out, x_way), dot(out, y_way)), vec2<f32>(missing), at);
         let toward = to * inverseSqrt(dot(to, to) + 1e-12);
         let far = max(radius(first, last, margin, toward.x, toward.y), rho);
@@ -215,34 +269,33 @@ fn clear(v: u32, bits_: u32, point: ptr<function, vec3<f32>>) -> vec2<bool> {
 
 // Moves a vertex to the plane of the nearest point of the skin where it is behind it: whether it was, and whether it
 // is near none.
-fn off_the_skin(v: u32, count: u32, point: ptr<function, vec3<f32>>) -> vec2<bool> {
+fn off_the_skin(v: u32, count: u32, first: u32, point: ptr<function, vec3<f32>>) -> vec2<bool> {
     var nearest = NEAR_SQ;
-    var height = MARGIN;
-    var normal = vec3<f32>();
-    let four = guards[GARMENT + v];
-    var two = vec4<u32>();
-    if (count > 4u) {
-        two = guards[2u * GARMENT + v];
-    }
-    let near = array<u32, 6>(four.x, four.y, four.z, four.w, two.x, two.y);
-    //: repeat n 6
-    if ($nu < count) {
-        let p = 3u * near[$n];
-        let a = skin_world[p];
-        let b = skin_world[p + 1u];
-        let apart = *point - vec3<f32>(a, b.x);
-        let way = vec3<f32>(b.y, skin_world[p + 2u]);
+    var from_ = vec3<f32>();
+    var normal = 0.0;
+    var pair = first;
+    for (var k = 0u; k < count; k++) {
+        if (k == 2u || k == 4u) {
+            pair = guards[GARMENT + v][k / 2u - 1u];
+        }
+        let p = skin_world[pair & 0xffffu];
+        pair = pair >> 16u;
+        let apart = *point - p.xyz;
         let apart_sq = dot(apart, apart);
         if (apart_sq < nearest) {
             nearest = apart_sq;
-            height = dot(apart, way);
-            normal = way;
+            from_ = apart;
+            normal = p.w;
         }
     }
-    //: end
-    let moved = min(max(MARGIN - height, 0.0), LIMIT);
-    *point += normal * moved;
-    return vec2<bool>(moved > 0.0, nearest >= NEAR_SQ);
+    let is_far = nearest >= NEAR_SQ;
+    if (is_far) {
+        return vec2<bool>(false, true);
+    }
+    let way = unfold(normal);
+    let moved = min(max(MARGIN - dot(from_, way), 0.0), LIMIT);
+    *point += way * moved;
+    return vec2<bool>(moved > 0.0, false);
 }
 
 fn push_out(v: u32, near: u32, point: ptr<function, vec3<f32>>) {
@@ -252,14 +305,18 @@ fn push_out(v: u32, near: u32, point: ptr<function, vec3<f32>>) {
     var met = clear(v, bits & ~TRUNK, point);
     let is_free = guard.x != 0u;
     var skin = vec2<bool>(false, true);
-    if (guard.z > 0u) {
-        skin = off_the_skin(v, guard.z, point);
+    let points = guard.z & 7u;
+    if (points > 0u) {
+        skin = off_the_skin(v, points, guard.w, point);
     }
     // What lies on no skin that it knows may be in the trunk.
     var again = met.y || (skin.x && (met.x || is_free));
     if (met.x || again || (skin.y && is_free)) {
         // Out of a limb may be into the trunk, and from there, out of skin or out of one thigh into another.
-        again = again || clear(v, bits & TRUNK, point).x;
+        let apart = *point - trunk.xyz;
+        if (dot(apart, apart) < trunk.w) {
+            again = clear(v, bits & TRUNK, point).x || again;
+        }
         if (again) {
             clear(v, bits & ~TRUNK, point);
         }
@@ -288,12 +345,12 @@ fn hang(
     workgroupBarrier();
     pose_body(thread);
     workgroupBarrier();
-    for (var v = thread; v < GARMENT; v += THREADS) {
-        let at = 3u * (i * VERTICES + v);
-        let m = blend(v, GARMENT);
+    for (var s = thread; s < GARMENT; s += THREADS) {
+        let at = 3u * (i * VERTICES + (guards[s].z >> 3u));
+        let m = blend(s, GARMENT);
         var point = turned(m, vec3<f32>(vertices[at], vertices[at + 1u], vertices[at + 2u]), m.at);
         if (IS_GUARDED && !HAS_RARE) {
-            push_out(v, 0u, &point);
+            push_out(s, 0xffffffffu, &point);
         }
         vertices[at] = point.x;
         vertices[at + 1u] = point.y;
@@ -305,10 +362,10 @@ fn hang(
         workgroupBarrier();
         look_near(thread);
         workgroupBarrier();
-        for (var v = thread; v < GARMENT; v += THREADS) {
-            let at = 3u * (i * VERTICES + v);
+        for (var s = thread; s < GARMENT; s += THREADS) {
+            let at = 3u * (i * VERTICES + (guards[s].z >> 3u));
             var point = vec3<f32>(vertices[at], vertices[at + 1u], vertices[at + 2u]);
-            push_out(v, atomicLoad(&near_panel[v / PANEL]), &point);
+            push_out(s, atomicLoad(&near_panel[s / PANEL]), &point);
             vertices[at] = point.x;
             vertices[at + 1u] = point.y;
             vertices[at + 2u] = point.z;
