@@ -43,13 +43,17 @@ pub fn check_page(page: &Path) -> Result<()> {
     let Some(program) = built.iter().find(|p| p.exists()) else {
         bail!("the page is served by the program: cargo build first");
     };
-    let seen = Command::new("node")
-        .arg("xtask/src/page.mjs")
-        .arg(program)
-        .arg(page)
-        .arg(&folder)
-        .arg(folder.join("node_modules"))
-        .output()?;
+    let mut node = Command::new("node");
+    node.arg("xtask/src/page.mjs").arg(program).arg(page).arg(&folder).arg(folder.join("node_modules"));
+    let report = target.join("tmp/demo/report.html");
+    // Reports carry the viewer where it was built before them.
+    let live = std::fs::read_to_string(&report).is_ok_and(|text| text.contains("live-module"));
+    if live {
+        node.arg(&report);
+    } else {
+        eprintln!("   no report with a live view: `toile demo --out {}/tmp/demo`", target.display());
+    }
+    let seen = node.output()?;
     if !seen.status.success() {
         bail!("the page in Chromium:\n{}", String::from_utf8_lossy(&seen.stderr));
     }

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const TARGET: &str = "wasm32-unknown-unknown";
+/// Every browser that has WebGPU has 128-bit vectors too.
+const FLAGS: (&str, &str) = ("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-C target-feature=+simd128");
 
 /// Builds the page; with `--check` also opens it in a browser.
 pub fn run(check: bool) -> Result<()> {
@@ -59,7 +61,9 @@ fn compiler() -> Result<Command> {
     let installed = Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]).output()?;
     let library = String::from_utf8_lossy(&installed.stdout).trim().to_string();
     if installed.status.success() && Path::new(&library).is_dir() {
-        return Ok(Command::new("cargo"));
+        let mut cargo = Command::new("cargo");
+        cargo.env(FLAGS.0, FLAGS.1);
+        return Ok(cargo);
     }
     let there = |path: &str| Path::new(path).exists();
     if !(there("/usr/lib/rustlib/src/rust/library/std")
@@ -81,7 +85,7 @@ fn compiler() -> Result<Command> {
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .env("RUSTC", "/usr/bin/rustc")
         .env("RUSTC_BOOTSTRAP", "1");
-    cargo.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld");
+    cargo.env(FLAGS.0, FLAGS.1).env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld");
     Ok(cargo)
 }
 

@@ -5,8 +5,11 @@
 async function toile_page({ wasm, gallery, files = [] }) {
   const say = document.getElementById("say");
   const tell = (text) => { say.hidden = false; say.firstElementChild.textContent = text; };
-  const failed = (why) => tell(`The viewer cannot go on: ${why}`);
+  // What went wrong first is what went wrong; whatever is touched afterwards fails too.
+  let over = false;
+  const failed = (why) => { if (!over) tell(`The viewer cannot go on: ${why}`); over = true; };
   if (!navigator.gpu || !(await navigator.gpu.requestAdapter().catch(() => null))) {
+    document.querySelector("label.button")?.remove();
     return tell("This browser offers no WebGPU, which the viewer draws with. It is there in current Chrome and Edge, in " +
       "Firefox 141 and Safari 26 and later, where graphics acceleration is switched on. The program itself needs no " +
       "browser: toile view opens a window.");

@@ -3,6 +3,7 @@
 mod keep;
 pub mod serve;
 
+use crate::adaptive;
 use crate::driver::quiet;
 use crate::resolve::{BadRequest, fabric};
 use crate::tiers::TierName;
@@ -11,9 +12,12 @@ use clap::Parser;
 use std::net::IpAddr;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver};
-use toile_assets::Take;
+use toile_assets::adaptive::Database;
+use toile_assets::{Body, Garment, Take};
+use toile_run::Tier;
 use toile_show::Error;
 use toile_show::view::{Action, Order, Shell, Viewer, Wake, Way};
 use toile_simulate::{RecordSettings, Recorder, check_clip};
@@ -78,8 +82,8 @@ pub fn run(args: &Args) -> Result<()> {
     if !args.pictures.is_dir() {
         return Err(BadRequest(format!("{}: is no folder", args.pictures.display())).into());
     }
-    let events = EventLoop::<Wake>::with_user_event().build().map_err(|e| no_screen(&e))?;
     let viewer = viewer(args)?;
+    let events = EventLoop::<Wake>::with_user_event().build().map_err(|e| no_screen(&e))?;
     let attributes = Window::default_attributes()
         .with_title("Toile")
         .with_inner_size(PhysicalSize::new(args.size.0, args.size.1));
@@ -94,20 +98,14 @@ pub fn run(args: &Args) -> Result<()> {
 /// The viewer with what was named in it; what cannot be used is an error before any window opens.
 fn viewer(args: &Args) -> Result<Viewer> {
     let viewer = Viewer::new().map_err(BadRequest)?;
-    let mut viewer = viewer.simulated_by(Box::new(simulate));
+    let mut viewer = viewer.simulated_by(Box::new(simulate)).adapted_by(Box::new(adapt));
     if !viewer.open(&args.files) {
         let faults = viewer.messages.shown().iter().filter(|m| m.fault).map(|m| m.text.clone());
         return Err(BadRequest(faults.collect::<Vec<_>>().join("\n")).into());
     }
     viewer.act(Action::Panes(args.panes));
     if let Some(tier) = args.tier {
-        let Some(way) = way(tier) else {
-            let tier = tier.as_str();
-            return Err(BadRequest(format!(
-                "--tier {tier} is not in the viewer; `toile animate --tier {tier}` plays it into a file"
-            ))
-            .into());
-        };
+        let way = way(tier);
         if let Some(why) = viewer.lacks(way) {
             return Err(BadRequest(format!("--tier {} {why}", tier.as_str())).into());
         }
@@ -116,13 +114,13 @@ fn viewer(args: &Args) -> Result<Viewer> {
     Ok(viewer)
 }
 
-fn way(tier: TierName) -> Option<Way> {
+fn way(tier: TierName) -> Way {
     match tier {
-        TierName::Skin => Some(Way::Skin),
-        TierName::Layered => Some(Way::Layered),
-        TierName::Stable => Some(Way::Stable),
-        TierName::Adaptive => None,
-        TierName::Full => Some(Way::Full),
+        TierName::Skin => Way::Skin,
+        TierName::Layered => Way::Layered,
+        TierName::Stable => Way::Stable,
+        TierName::Adaptive => Way::Adaptive,
+        TierName::Full => Way::Full,
     }
 }
 
@@ -144,6 +142,14 @@ fn simulate(order: Order) -> Receiver<Result<Take, String>> {
         let _ = send.send(take(&order).map_err(|e| format!("{e:#}")));
     });
     receive
+}
+
+/// The tier adaptive, stepped in the window.
+fn adapt(body: &Body, garment: &Garment, database: &Arc<Database>) -> Result<Box<dyn Tier>, String> {
+    let said = |e: anyhow::Error| format!("{e:#}");
+    let fabric = fabric(&garment.fabric).map_err(said)?;
+    let tier = adaptive::tier(body, garment, &fabric, database, Default::default()).map_err(said)?;
+    Ok(Box::new(tier))
 }
 
 fn take(order: &Order) -> Result<Take> {

@@ -54,5 +54,15 @@ fn a_database_is_trained_and_its_garment_follows_the_simulation() {
         &["train", &takes, "--kind", "adaptive", "--sites", "30", "--out", &database, "--untrue"],
         &["30 sites"],
     );
+    // The viewer plays it: without a screen it gets as far as the window.
+    let view = |args: &[&str]| {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_toile"));
+        program.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET");
+        let out = program.arg("view").args(args).args(["--tier", "adaptive"]).output().unwrap();
+        assert_eq!(out.status.code(), Some(2));
+        text(&out.stderr)
+    };
+    assert!(view(&["shirt:400", &database]).contains("no screen"));
+    assert!(view(&["shirt:400"]).contains("needs a database"));
     std::fs::remove_dir_all(&dir).unwrap();
 }

@@ -1,6 +1,7 @@
 //! The crowd on a graphics card: what a frame costs from bones on the device to vertices on the device.
 
 use super::{Args, Clip, Times};
+use crate::driver::quiet;
 use crate::resolve::BadRequest;
 use anyhow::Result;
 use glam::{DVec3, Quat};
@@ -31,7 +32,10 @@ struct Measured {
 }
 
 pub fn run(args: &Args, model: &Arc<Model>, clips: &[Clip], rate: f64) -> Result<()> {
-    let gpu = Arc::new(pollster::block_on(Gpu::open(Ask::Best))?);
+    let gpu = {
+        let _quiet = quiet::Stderr::silence();
+        Arc::new(pollster::block_on(Gpu::open(Ask::Best))?)
+    };
     let kernels = match args.kernel.as_str() {
         "fastest" => vec![Kernel::fastest(&gpu)],
         "f32" => vec![Kernel::PORTABLE],

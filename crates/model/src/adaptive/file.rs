@@ -49,7 +49,7 @@ impl Database {
     /// Reads a database and checks shapes, indices and that all numbers are finite.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        let bytes = crate::disk::read(path).map_err(|e| Error::io(path, e))?;
         Self::parse(path, &bytes)
     }
 

@@ -19,6 +19,7 @@ pub(crate) trait Fuse {
 }
 
 /// By the processor's own instruction.
+#[cfg_attr(target_arch = "wasm32", allow(dead_code))]
 pub(crate) struct Fused;
 /// In double precision: one rounding all the same.
 pub(crate) struct Widened;

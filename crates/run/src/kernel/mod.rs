@@ -307,6 +307,7 @@ impl<'a> RowsMut<'a> {
         Self { data: data.as_flattened_mut(), stride: PLACED, skipped: p * PLACED, stream: false }
     }
 
+    #[cfg(target_arch = "x86_64")]
     fn streams(&self) -> bool {
         self.stream
     }
@@ -544,6 +545,7 @@ fn place_tile<const N: usize>(
 /// Copies a panel of several instances: row `n` to panel `p` of row `to[n]`.
 pub(crate) fn deliver(isa: Isa, rows: &[[f32; PLACED]], p: usize, to: &[u32], out: &mut RowsMut) {
     for (row, i) in rows.iter().zip(to) {
+        #[cfg(target_arch = "x86_64")]
         let stream = out.stream;
         let to: &mut [f32; PLACED] = out.row(*i, p * PLACED);
         match isa {

@@ -1,7 +1,9 @@
 //! Vertices that are behind the skin are moved out, lanes over instances as in [`super::skin`].
 
 use super::Isa;
-use super::fuse::{Apart, Exact, Fuse, Fused};
+#[cfg(target_arch = "x86_64")]
+use super::fuse::Fused;
+use super::fuse::{Apart, Exact, Fuse};
 use super::limbs::Limbs;
 use super::normals::inverse_sqrt;
 use super::skin::Hanging;

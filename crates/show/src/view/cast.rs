@@ -1,17 +1,19 @@
 //! Who and what is on the stage: a body, the clip it moves by, and what is known of its garment.
 
+use super::simulation::Adapt;
 use super::way::Way;
 use crate::Figure;
 use glam::{Affine3A, Vec3};
 use std::cell::RefCell;
 use std::sync::Arc;
+use toile_assets::adaptive::Database;
 use toile_assets::layers::{LayerSettings, layers};
 use toile_assets::retarget::{RetargetSettings, retarget};
 use toile_assets::{
     Attachment, AttachmentSettings, Body, Garment, Layers, Lineage, Mesh, Model, Motion, RootFrame,
     RootTrack, Take, attach, builtin,
 };
-use toile_run::{LayeredSettings, balance};
+use toile_run::{LayeredSettings, Tier, balance};
 
 /// Frames per second of clips unless a model or a take has a rate of its own.
 const FPS: f64 = 30.0;
@@ -44,6 +46,9 @@ pub struct Cast {
     /// The name by which a built-in garment can be cut again for another body.
     pub cut_as: Option<String>,
     pub model: Option<Arc<Model>>,
+    /// Of the tier adaptive, and who plays it.
+    pub database: Option<Arc<Database>>,
+    pub adapt: Option<Adapt>,
     /// The truth of the shot, recorded or simulated here.
     pub take: Option<Arc<Take>>,
     /// Made from all this when first asked for.
@@ -67,6 +72,8 @@ impl Cast {
             garment: Some(Arc::new(worn)),
             cut_as: Some(garment.into()),
             model: None,
+            database: None,
+            adapt: None,
             take: None,
             attached: RefCell::default(),
             layered: RefCell::default(),
@@ -104,9 +111,13 @@ impl Cast {
                 }
             }
         }
-        if self.model.as_ref().is_some_and(|m| wears(m, &body).is_some()) {
+        if self.model.as_ref().is_some_and(|m| of_body(m.joints, &m.notes, &body).is_some()) {
             said.push("the learned garment was learned on another body and is put away".into());
             self.model = None;
+        }
+        if self.database.as_ref().is_some_and(|d| of_body(d.joints, &d.notes, &body).is_some()) {
+            said.push("the database was learned on another body and is put away".into());
+            self.database = None;
         }
         if self.take.take().is_some() {
             said.push("the take is of another body and is put away".into());
@@ -129,33 +140,16 @@ impl Cast {
     /// A garment in place of the one that is worn.
     pub fn set_garment(&mut self, garment: Garment, cut_as: Option<String>) {
         (self.garment, self.cut_as) = (Some(Arc::new(garment)), cut_as);
-        (self.model, self.take) = (None, None);
+        (self.model, self.database, self.take) = (None, None, None);
         self.forget_made();
     }
 
     /// A learned garment.
     pub fn set_model(&mut self, model: Model, said: &mut Vec<String>) -> Result<(), String> {
-        if wears(&model, &self.body).is_some() {
-            // The mannequin it was learned on can be had without a file.
-            for name in ["mannequin:female", "mannequin:male"] {
-                let body = builtin::body(name).map_err(|e| e.to_string())?;
-                if wears(&model, &body).is_none() {
-                    let figure = Figure::plain(&body);
-                    self.set_body(body, figure, said)?;
-                    said.push(format!("worn by {name}, on which it was learned"));
-                    break;
-                }
-            }
-        }
-        if let Some(why) = wears(&model, &self.body) {
-            return Err(why);
-        }
-        if self.garment.as_ref().is_none_or(|g| g.sim.triangles != model.triangles) {
-            let named = model.notes.iter().find(|(k, _)| k == "garment").map(|(_, v)| v.clone());
-            let garment = named.as_ref().and_then(|n| builtin::garment(n, &self.body).ok());
-            let garment = garment.filter(|g| g.sim.triangles == model.triangles);
-            (self.cut_as, self.garment) =
-                (garment.is_some().then_some(named).flatten(), garment.map(Arc::new));
+        self.dress_for(model.joints, &model.notes, &model.triangles, said)?;
+        if self.database.as_ref().is_some_and(|d| d.triangles != model.triangles) {
+            self.database = None;
+            said.push("the database is of another garment and is put away".into());
         }
         if self.take.as_ref().is_some_and(|t| t.triangles != model.triangles) {
             self.take = None;
@@ -170,6 +164,64 @@ impl Cast {
         self.model = Some(model);
         self.forget_made();
         Ok(())
+    }
+
+    /// Puts on the stage who wears what was learned, and the garment, as far as both can be had without a file.
+    fn dress_for(
+        &mut self,
+        joints: usize,
+        notes: &[(String, String)],
+        triangles: &[[u32; 3]],
+        said: &mut Vec<String>,
+    ) -> Result<(), String> {
+        if of_body(joints, notes, &self.body).is_some() {
+            for name in ["mannequin:female", "mannequin:male"] {
+                let body = builtin::body(name).map_err(|e| e.to_string())?;
+                if of_body(joints, notes, &body).is_none() {
+                    let figure = Figure::plain(&body);
+                    self.set_body(body, figure, said)?;
+                    said.push(format!("worn by {name}, on which it was learned"));
+                    break;
+                }
+            }
+        }
+        if let Some(why) = of_body(joints, notes, &self.body) {
+            return Err(why);
+        }
+        if self.garment.as_ref().is_none_or(|g| g.sim.triangles != triangles) {
+            let named = notes.iter().find(|(k, _)| k == "garment").map(|(_, v)| v.clone());
+            let garment = named.as_ref().and_then(|n| builtin::garment(n, &self.body).ok());
+            let garment = garment.filter(|g| g.sim.triangles == triangles);
+            (self.cut_as, self.garment) =
+                (garment.is_some().then_some(named).flatten(), garment.map(Arc::new));
+        }
+        Ok(())
+    }
+
+    /// A database of the tier adaptive.
+    pub fn set_database(&mut self, database: Database, said: &mut Vec<String>) -> Result<(), String> {
+        self.dress_for(database.joints, &database.notes, &database.triangles, said)?;
+        if self.model.as_ref().is_some_and(|m| m.triangles != database.triangles) {
+            self.model = None;
+            said.push("the learned garment is another than the database's and is put away".into());
+        }
+        if self.take.as_ref().is_some_and(|t| t.triangles != database.triangles) {
+            self.take = None;
+            said.push("the take is of another garment and is put away".into());
+        }
+        if self.garment.is_none() {
+            said.push("a database needs the garment that it was learned from: open that as well".into());
+        }
+        self.database = Some(Arc::new(database));
+        self.forget_made();
+        Ok(())
+    }
+
+    /// The tier adaptive, where there is what it needs.
+    pub fn adaptive(&self) -> Option<Result<Box<dyn Tier>, String>> {
+        let (adapt, garment, database) =
+            (self.adapt.as_ref()?, self.garment.as_ref()?, self.database.as_ref()?);
+        Some(adapt(&self.body, garment, database))
     }
 
     /// A recorded simulation, with the motion it was recorded on.
@@ -188,6 +240,10 @@ impl Cast {
         if self.model.as_ref().is_some_and(|m| m.triangles != take.triangles) {
             self.model = None;
             said.push("the learned garment is another than the take's and is put away".into());
+        }
+        if self.database.as_ref().is_some_and(|d| d.triangles != take.triangles) {
+            self.database = None;
+            said.push("the database is of another garment than the take and is put away".into());
         }
         if self.garment.as_ref().is_some_and(|g| g.sim.triangles != take.triangles) {
             (self.garment, self.cut_as) = (None, None);
@@ -211,6 +267,9 @@ impl Cast {
             }
             Way::Layered if self.garment.is_none() => Some("needs a garment"),
             Way::Stable if self.model.is_none() => Some("needs a model (.toile)"),
+            Way::Adaptive if self.database.is_none() => Some("needs a database (.toile)"),
+            Way::Adaptive if self.garment.is_none() => Some("needs its garment"),
+            Way::Adaptive if self.adapt.is_none() => Some("needs the program: nothing is simulated here"),
             Way::Full if self.take.is_some() => None,
             Way::Full if self.garment.is_none() || self.shot.motion.is_none() => Some("needs a take"),
             Way::Full if !can_simulate => Some("needs a take: nothing is simulated here"),
@@ -287,18 +346,14 @@ impl Cast {
     }
 }
 
-/// Why a body cannot wear a model; `None` where it can.
-fn wears(model: &Model, body: &Body) -> Option<String> {
-    if model.joints != body.skeleton.len() {
-        return Some(format!(
-            "the model's body has {} joints, `{}` has {}; open its body first",
-            model.joints,
-            body.name,
-            body.skeleton.len()
-        ));
+/// Why a body cannot wear what was learned and says this of itself; `None` where it can.
+fn of_body(joints: usize, notes: &[(String, String)], body: &Body) -> Option<String> {
+    let own = body.skeleton.len();
+    if joints != own {
+        return Some(format!("its body has {joints} joints, `{}` has {own}; open its body first", body.name));
     }
-    let other = Lineage::from_notes(&model.notes).is_some_and(|l| l.body != body.fingerprint());
-    other.then(|| format!("the model was learned on another body than `{}`; open its own first", body.name))
+    let other = Lineage::from_notes(notes).is_some_and(|l| l.body != body.fingerprint());
+    other.then(|| format!("it was learned on another body than `{}`; open its own first", body.name))
 }
 
 /// A motion on the body.

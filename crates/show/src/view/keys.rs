@@ -80,6 +80,6 @@ mod tests {
         }
         assert_eq!(action(Key::Space), Some(Action::PlayPause));
         assert_eq!(action(Key::Q), None);
-        assert_eq!(after(after(after(after(Way::Skin)))), Way::Skin);
+        assert_eq!((0..Way::ALL.len()).fold(Way::Skin, |way, _| after(way)), Way::Skin);
     }
 }

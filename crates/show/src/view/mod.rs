@@ -32,7 +32,7 @@ pub use pane::PaneFrame;
 pub use playback::{Playback, SPEEDS};
 pub use screen::Screen;
 pub use shell::{Keep, Kept, Shell, Wake};
-pub use simulation::{Order, Simulate};
+pub use simulation::{Adapt, Order, Simulate};
 pub use track::{Conditions, Noted};
 pub use way::Way;
 
@@ -190,6 +190,13 @@ impl Viewer {
         self
     }
 
+    /// Lets the tier `adaptive` be played where a database of it is opened.
+    #[must_use]
+    pub fn adapted_by(mut self, adapt: Adapt) -> Self {
+        self.cast.adapt = Some(adapt);
+        self
+    }
+
     /// Opens files or built-in assets; what cannot be used is said and changes nothing. Whether all could.
     pub fn open(&mut self, names: &[String]) -> bool {
         if names.is_empty() {
@@ -212,6 +219,8 @@ impl Viewer {
         // What was opened is what is looked at.
         if cast.model.is_some() && !self.shows(Way::Stable) {
             self.ways[0] = Way::Stable;
+        } else if cast.database.is_some() && cast.model.is_none() && !self.shows(Way::Adaptive) {
+            self.ways[0] = Way::Adaptive;
         } else if cast.take.is_some() && cast.model.is_none() && !self.shows(Way::Full) {
             self.ways[0] = Way::Full;
         }
@@ -328,7 +337,7 @@ impl Viewer {
     fn retrack(&mut self) {
         for pane in 0..self.panes {
             if self.lacks(self.ways[pane]).is_some() {
-                let order = [Way::Stable, Way::Layered, Way::Full, Way::Skin];
+                let order = [Way::Stable, Way::Adaptive, Way::Layered, Way::Full, Way::Skin];
                 let other = order.into_iter().find(|w| self.lacks(*w).is_none());
                 self.ways[pane] = other.unwrap_or(Way::Skin);
             }

@@ -3,6 +3,7 @@
 use super::cast::Cast;
 use crate::Figure;
 use std::path::Path;
+use toile_assets::adaptive::Database;
 use toile_assets::disk;
 use toile_assets::read::garment::{RestChoice, read_garment_for};
 use toile_assets::read::{self, Loaded};
@@ -59,6 +60,11 @@ pub(super) fn open(name: &str, cast: &mut Cast) -> Result<Opened, String> {
     let mut said = Vec::new();
     let what = if disk::exists(path) {
         match ending(name).as_str() {
+            "toile" if disk::read(path).is_ok_and(|bytes| Database::is_one(&bytes)) => {
+                cast.set_database(Database::read(path).map_err(|e| e.to_string())?, &mut said)
+                    .map_err(|why| format!("{short}: {why}"))?;
+                "a database of the tier adaptive"
+            }
             "toile" => {
                 cast.set_model(Model::read(path).map_err(|e| e.to_string())?, &mut said)
                     .map_err(|why| format!("{short}: {why}"))?;

@@ -10,13 +10,19 @@ use web_time::Instant;
 /// Faults of the device since they were last asked for; the same one comes every frame.
 type Faults = Arc<Mutex<Vec<String>>>;
 
+/// As many panes as there may be at once.
+const MOST_PANES: usize = 4;
+
 /// A surface and everything that draws on it.
 pub struct Screen {
     renderer: Renderer,
     paint: egui_wgpu::Renderer,
     surface: wgpu::Surface<'static>,
     config: wgpu::SurfaceConfiguration,
+    /// One for each pane that there may be: a pane that is new has its picture in its first frame.
     canvases: Vec<(Canvas, TextureId)>,
+    /// Panes of the last frame.
+    panes: usize,
     faults: Faults,
     lost: Arc<AtomicBool>,
 }
@@ -54,9 +60,17 @@ impl Screen {
         }));
         renderer.device().set_device_lost_callback(move |_, _| gone.store(true, Ordering::Relaxed));
         surface.configure(renderer.device(), &config);
-        let paint =
+        let mut paint =
             egui_wgpu::Renderer::new(renderer.device(), format, egui_wgpu::RendererOptions::default());
-        Ok(Self { renderer, paint, surface, config, canvases: Vec::new(), faults, lost })
+        let mut canvases = Vec::new();
+        for _ in 0..MOST_PANES {
+            // As large as the pane once it is drawn on.
+            let canvas = renderer.canvas(1, 1)?;
+            let linear = wgpu::FilterMode::Linear;
+            let id = paint.register_native_texture(renderer.device(), canvas.view(), linear);
+            canvases.push((canvas, id));
+        }
+        Ok(Self { renderer, paint, surface, config, canvases, panes: 1, faults, lost })
     }
 
     /// What draws.
@@ -95,11 +109,11 @@ impl Screen {
                 viewer.messages.fault(why.to_string());
             }
         }
-        if self.canvases.len() != pictures.len() {
-            // What was laid out had no picture yet.
-            egui.request_repaint();
+        // What is not seen need not be kept.
+        for pane in panes.len()..MOST_PANES {
+            let _ = self.fit(pane, (1, 1));
         }
-        self.canvases.truncate(panes.len().max(1));
+        self.panes = panes.len().max(1);
         let drawn = Instant::now();
         let platform = self.present(egui, output);
         let us = |from: Instant, to: Instant| (to - from).as_secs_f32() * 1e6;
@@ -117,26 +131,22 @@ impl Screen {
     fn draw_pane(&mut self, viewer: &mut Viewer, pane: usize, rect: Rect, scale: f32) -> Result<()> {
         let pixels = |points: f32| (points * scale).round().clamp(1.0, 8192.0) as u32;
         let size = (pixels(rect.width()), pixels(rect.height()));
-        if self.canvases.get(pane).is_none_or(|(canvas, _)| canvas.size() != size) {
-            let canvas = self.renderer.canvas(size.0, size.1)?;
-            let (device, view) = (self.renderer.device(), canvas.view());
-            let linear = wgpu::FilterMode::Linear;
-            match self.canvases.get_mut(pane) {
-                Some(kept) => {
-                    self.paint.update_egui_texture_from_wgpu_texture(device, view, linear, kept.1);
-                    kept.0 = canvas;
-                }
-                None => {
-                    let id = self.paint.register_native_texture(device, view, linear);
-                    self.canvases.push((canvas, id));
-                }
-            }
-        }
+        self.fit(pane, size)?;
         let Some((canvas, _)) = self.canvases.get(pane) else { return Ok(()) };
         let frame = viewer.pane(pane);
         viewer.set_red_cm(pane, frame.red_cm);
         let (scene, camera) = viewer.scene(pane, &frame, size.0 as f32 / size.1 as f32);
         self.renderer.draw_on(canvas, &scene, &camera)
+    }
+
+    /// Gives a pane's canvas so many pixels.
+    fn fit(&mut self, pane: usize, size: (u32, u32)) -> Result<()> {
+        if let Some((canvas, id)) = self.canvases.get_mut(pane).filter(|(c, _)| c.size() != size) {
+            *canvas = self.renderer.canvas(size.0, size.1)?;
+            let (device, linear) = (self.renderer.device(), wgpu::FilterMode::Linear);
+            self.paint.update_egui_texture_from_wgpu_texture(device, canvas.view(), linear, *id);
+        }
+        Ok(())
     }
 
     fn present(&mut self, egui: &egui::Context, mut output: FullOutput) -> egui::PlatformOutput {
@@ -189,8 +199,8 @@ impl Screen {
 
     /// The panes as one picture, without the controls.
     pub fn picture(&self) -> Result<Image> {
-        let panes: Vec<Image> =
-            self.canvases.iter().map(|(canvas, _)| self.renderer.read(canvas)).collect::<Result<_>>()?;
+        let shown = self.canvases.iter().take(self.panes);
+        let panes: Vec<Image> = shown.map(|(canvas, _)| self.renderer.read(canvas)).collect::<Result<_>>()?;
         let [first, rest @ ..] = &panes[..] else { return Err(Error::Invalid("there are no panes".into())) };
         if rest.is_empty() {
             return Ok(panes.into_iter().next().unwrap_or_else(|| Image::new(1, 1, [255; 4])));

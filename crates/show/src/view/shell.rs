@@ -69,14 +69,12 @@ struct Opened {
 impl Shell {
     /// A window that is not open yet.
     pub fn new(viewer: Viewer, keep: Keep, attributes: WindowAttributes, events: &EventLoop<Wake>) -> Self {
-        let egui = egui::Context::default();
-        egui.set_theme(egui::Theme::Light);
         Self {
             viewer,
             keep,
             attributes,
             proxy: events.create_proxy(),
-            egui,
+            egui: controls(),
             window: None,
             found: Rc::default(),
             dropped: Vec::new(),
@@ -147,6 +145,9 @@ impl Shell {
         let Some(opened) = &mut self.window else { return };
         match found {
             Ok(mut screen) => {
+                // What egui has sent to a device before is not on this one.
+                self.egui = controls();
+                opened.input = input(&self.egui, &opened.window);
                 // The window may have changed while the device was looked for.
                 let size = opened.window.inner_size();
                 screen.resize(size.width, size.height);
@@ -210,6 +211,19 @@ impl Shell {
     }
 }
 
+/// Nothing laid out yet.
+fn controls() -> egui::Context {
+    let egui = egui::Context::default();
+    egui.set_theme(egui::Theme::Light);
+    egui
+}
+
+/// What tells the controls what happens to a window.
+fn input(egui: &egui::Context, window: &Window) -> egui_winit::State {
+    let scale = Some(window.scale_factor() as f32);
+    egui_winit::State::new(egui.clone(), egui::ViewportId::ROOT, window, scale, None, None)
+}
+
 fn say(viewer: &mut Viewer, kept: std::result::Result<String, String>) {
     match kept {
         Ok(place) => viewer.messages.say(place),
@@ -226,9 +240,7 @@ impl ApplicationHandler<Wake> for Shell {
             Ok(window) => Arc::new(window),
             Err(e) => return self.fail(Error::Window(e.to_string()), events),
         };
-        let scale = Some(window.scale_factor() as f32);
-        let input =
-            egui_winit::State::new(self.egui.clone(), egui::ViewportId::ROOT, &*window, scale, None, None);
+        let input = input(&self.egui, &window);
         self.find_device(&window, events);
         self.window = Some(Opened { window, input, screen: None });
         self.found(events);

@@ -4,7 +4,9 @@ use glam::Vec3;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
+use toile_assets::adaptive::Database;
 use toile_assets::{Body, Garment, Motion, Take};
+use toile_run::Tier;
 
 /// What is to be simulated.
 #[derive(Clone)]
@@ -25,6 +27,9 @@ pub struct Order {
 
 /// Starts a simulation and gives back where its take will come from.
 pub type Simulate = Box<dyn Fn(Order) -> Receiver<Result<Take, String>>>;
+
+/// Makes the tier `adaptive` of a garment and its database.
+pub type Adapt = Box<dyn Fn(&Body, &Garment, &Arc<Database>) -> Result<Box<dyn Tier>, String>>;
 
 /// A simulation under way.
 pub(super) struct Job {

@@ -76,6 +76,7 @@ impl Track {
                 let dims = conditions.dims.unwrap_or(model.cloth_dims).min(model.cloth_dims);
                 Source::Learned { tier: Box::new(Stable::new(model.clone())), model, dims }
             }
+            Way::Adaptive => Source::Tier(cast.adaptive().ok_or_else(lacking)??),
             Way::Full => cast.take.clone().map_or(Source::Nothing, Source::Take),
         };
         let triangles = match (way, &cast.garment) {

@@ -9,13 +9,15 @@ pub enum Way {
     Layered,
     /// Learned.
     Stable,
+    /// Simulated in a subspace.
+    Adaptive,
     /// Simulated: recorded, or now.
     Full,
 }
 
 impl Way {
     /// All of them, the cheapest first.
-    pub const ALL: [Self; 4] = [Self::Skin, Self::Layered, Self::Stable, Self::Full];
+    pub const ALL: [Self; 5] = [Self::Skin, Self::Layered, Self::Stable, Self::Adaptive, Self::Full];
 
     /// As the program's `--tier` names it.
     pub fn name(self) -> &'static str {
@@ -23,6 +25,7 @@ impl Way {
             Self::Skin => "skin",
             Self::Layered => "layered",
             Self::Stable => "stable",
+            Self::Adaptive => "adaptive",
             Self::Full => "full",
         }
     }
@@ -33,6 +36,7 @@ impl Way {
             Self::Skin => "follows the bones",
             Self::Layered => "in layers",
             Self::Stable => "learned",
+            Self::Adaptive => "simulated in a subspace",
             Self::Full => "simulated",
         }
     }
