@@ -120,10 +120,13 @@ for (const [name, width, height] of [["desk", 900, 600], ["phone", 390, 780]]) {
     }
     const half = fs.existsSync(model) ? fs.readFileSync(model).subarray(0, 20000) : "this is no model";
     for (const [name, bytes] of [["cut.toile", half], ["empty.glb", ""], ["notes.txt", "hello"]]) {
-      const reds = await red(page, await seen(page, "desk-broken"));
+      // Messages go after a while, so that an old one may be gone when the new one is there.
+      const before = await seen(page, "desk-broken");
       await drop(page, name, bytes);
-      await until(async () => (await red(page, await seen(page, "desk-broken"))) > reds + 1000 ? true : null,
-        () => fault(`${name} is broken and that is not said`));
+      await until(async () => {
+        const now = await seen(page, "desk-broken");
+        return await red(page, now) > 1000 && await differ(page, before, now) > 1000 ? true : null;
+      }, () => fault(`${name} is broken and that is not said`));
     }
   }
   await page.context().close();

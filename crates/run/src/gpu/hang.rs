@@ -5,7 +5,7 @@ use super::device::Gpu;
 use super::packed::{Sizes, upload};
 use super::passes::Bind::{Read, Write};
 use super::passes::{Pass, STEP};
-use crate::kernel::{FADE, Guard, Hanging, NEAR_SQ};
+use crate::kernel::{FADE, Guard, Hanging, NEAR_SQ, Shape};
 use crate::{Error, Result};
 use glam::Vec3;
 use toile_model::Model;
@@ -52,6 +52,11 @@ impl Hang {
         let all =
             || [(&hanging, &order)].into_iter().chain(guard.as_ref().map(|g| (&g.hanging, &points_order)));
         let most = all().map(|(h, _)| most_bones(h)).max().unwrap_or(1).max(1);
+        // Parts of the trunk are the last limbs.
+        let trunk = guard.as_ref().map_or(0..0, |g| limbs - g.limbs.trunk.count_ones() as usize..limbs);
+        let reach = |s: &Shape| s.half_sq.sqrt() + s.reach_m[0].abs() + s.reach_m[1].abs();
+        let trunk_reach =
+            guard.iter().flat_map(|g| &g.limbs.shapes[trunk.clone()]).map(reach).fold(0.0, f32::max);
         let mut constants = sizes.constants();
         constants.0.extend([
             ("THREADS", THREADS),
@@ -60,12 +65,13 @@ impl Hang {
             ("BONES", most as u32),
             ("POINTS", points as u32),
             ("LIMBS", limbs as u32),
+            ("FIRST_OF_TRUNK", trunk.start as u32),
             ("TRUNK", guard.as_ref().map_or(0, |g| g.limbs.trunk)),
         ]);
         let (margin, limit) = guard.as_ref().map_or((0.0, 0.0), |g| (g.margin_m, g.limit_m));
         let own = format!(
             "const HAS_RARE = {};\nconst IS_GUARDED = {};\nconst MARGIN = {margin:?}f;\nconst LIMIT = {limit:?}f;\n\
-             const NEAR_SQ = {NEAR_SQ:?}f;\nconst FADE = {FADE:?}f;\n",
+             const TRUNK_REACH = {trunk_reach:?}f;\nconst NEAR_SQ = {NEAR_SQ:?}f;\nconst FADE = {FADE:?}f;\n",
             has_rare,
             guard.is_some(),
         );

@@ -112,35 +112,20 @@ fn pose_bones(i: u32, thread: u32) {
     }
 }
 
-// The middle of a limb in the world.
-fn middle_of(k: u32) -> vec3<f32> {
-    let middle = shapes[SHAPE * k];
-    let m = bone(u32(middle.w));
-    return turned(m, middle.xyz, m.at);
-}
-
+// From the limbs, once they are posed.
 fn pose_trunk() {
     var middle = vec3<f32>();
-    for (var k = 0u; k < LIMBS; k++) {
-        if ((TRUNK >> k & 1u) == 1u) {
-            middle += middle_of(k) / f32(countOneBits(TRUNK));
-        }
+    for (var k = FIRST_OF_TRUNK; k < LIMBS; k++) {
+        middle += limb_world[LIMB * k].xyz / f32(LIMBS - FIRST_OF_TRUNK);
     }
-    var radius = 0.0;
-    for (var k = 0u; k < LIMBS; k++) {
-        if ((TRUNK >> k & 1u) == 1u) {
-            let reach = sqrt(shapes[SHAPE * k + 1u].w) + abs(shapes[SHAPE * k + 2u].w) + abs(shapes[SHAPE * k + 3u].w);
-            radius = max(radius, distance(middle, middle_of(k)) + reach);
-        }
+    var far = 0.0;
+    for (var k = FIRST_OF_TRUNK; k < LIMBS; k++) {
+        far = max(far, distance(middle, limb_world[LIMB * k].xyz));
     }
-    trunk = vec4<f32>(middle, radius * radius);
+    trunk = vec4<f32>(middle, (far + TRUNK_REACH) * (far + TRUNK_REACH));
 }
 
-fn pose_body(thread: u32) {
-    // The last thread has least to do.
-    if (thread == THREADS - 1u) {
-        pose_trunk();
-    }
+fn pose_limbs(thread: u32) {
     for (var k = thread; k < LIMBS; k += THREADS) {
         let middle = shapes[SHAPE * k];
         let along = shapes[SHAPE * k + 1u];
@@ -153,6 +138,13 @@ fn pose_body(thread: u32) {
         limb_world[LIMB * k + 1u] = vec4<f32>(turned(m, along.xyz, vec3<f32>()), bitcast<f32>(reach));
         limb_world[LIMB * k + 2u] = vec4<f32>(turned(m, across.xyz, vec3<f32>()), 0.0);
         limb_world[LIMB * k + 3u] = vec4<f32>(turned(m, side.xyz, vec3<f32>()), 0.0);
+    }
+}
+
+fn pose_skin(thread: u32) {
+    // The last thread has least to do.
+    if (thread == THREADS - 1u) {
+        pose_trunk();
     }
     for (var p = thread; p < POINTS; p += THREADS) {
         let m = blend(BONES * GARMENT + p, POINTS);
@@ -343,7 +335,9 @@ fn hang(
     }
     pose_bones(i, thread);
     workgroupBarrier();
-    pose_body(thread);
+    pose_limbs(thread);
+    workgroupBarrier();
+    pose_skin(thread);
     workgroupBarrier();
     for (var s = thread; s < GARMENT; s += THREADS) {
         let at = 3u * (i * VERTICES + (guards[s].z >> 3u));
