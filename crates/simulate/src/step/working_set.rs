@@ -205,7 +205,7 @@ mod tests {
         let (mut datum, mut scratch) = (Datum::default(), vec![0.0; hinges]);
         let before: Vec<f64> = (0..hinges).map(|_| 0.1 * r.signed()).collect();
         datum.set(&scene.bending, &scene.rest_angles, &before, 0.4, &mut scratch);
-        let mut look = |x: &[DVec3]| {
+        let look = |x: &[DVec3]| {
             let (mut theta, mut moments) = (vec![0.0; hinges], vec![0.0; hinges]);
             angles(0..hinges as u32, &scene.hinges, x, &before, &mut theta);
             let all = datum.energy_and_moments(&scene.bending, &theta, &mut moments);
