@@ -1,7 +1,9 @@
 //! `toile crowd`: many garments at once, and what they cost.
 
 mod budget;
+mod film;
 mod gpu;
+mod kinds;
 pub mod picture;
 
 use crate::output::Overwrite;
@@ -27,6 +29,7 @@ use toile_run::{Actor, Crowd, CrowdSettings, Instance};
     in the same run. With --picture the crowd is drawn instead of measured.\n\nExamples:\n  \
     toile crowd --count 1000 --model dress.toile --motion walk --seconds 5\n  \
     toile crowd --count 1000 --threads 2 --budget-us 16600 --model dress.toile --garment dress --film crowd.mp4\n  \
+    toile crowd --count 200 --budget-us 16600 --model shirt.toile --garment shirt --drive shirt:20000\n  \
     toile crowd --model skirt.toile --fabric silk,denim --wind 0,0,-3 --wind 3,0,0 --motion walk\n  \
     toile crowd --gpu --count 100000 --model dress.toile --motion walk\n  \
     toile crowd --gpu --kernel f32 --seen 0.5 --mm-per-metre 1 --model dress.toile\n  \
@@ -42,6 +45,12 @@ pub struct Args {
     /// With --budget-us: the garment of each model, in order, which adds the tiers layered and full
     #[arg(long, requires = "budget_us")]
     garment: Vec<String>,
+    /// With --garment: a dense mesh that each garment carries where it is near, in order, as `shirt:20000`
+    #[arg(long, requires = "garment", value_name = "MESH")]
+    drive: Vec<String>,
+    /// Garments nearer to the viewer than this carry their dense mesh, m
+    #[arg(long, default_value_t = 6.0, requires = "drive")]
+    drive_within: f32,
     /// With --budget-us: a film of the crowd, coloured by tier (.mp4, .webm, .gif or .apng)
     #[arg(long, requires = "budget_us")]
     film: Option<PathBuf>,
@@ -115,6 +124,9 @@ pub fn run(args: &Args) -> Result<()> {
     }
     if !((1.0..=1000.0).contains(&rate) && args.seconds > 0.0 && args.seconds <= 3600.0) {
         faults.push(format!("{} s at {rate} frames per second cannot be measured", args.seconds));
+    }
+    if !(args.drive_within > 0.0 && args.drive_within.is_finite()) {
+        faults.push(format!("--drive-within {}: wants metres above 0", args.drive_within));
     }
     if !(0.0..=1.0).contains(&args.seen) {
         faults.push(format!("{} of a crowd cannot be seen: 0 to 1", args.seen));

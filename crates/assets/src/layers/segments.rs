@@ -1,6 +1,6 @@
 //! The body in segments, one a part of the human (their §4.1), and where garment vertices lie on them.
 
-use crate::{Attachment, Body, Error, Result, Role, TriangleTree};
+use crate::{Attachment, Body, ClosestPoint, Error, Result, Role, TriangleTree};
 use glam::Vec3;
 
 /// A piece of the skin that moves with one part of the body.
@@ -224,13 +224,18 @@ pub(super) fn over(anatomy: &Anatomy<'_>, attachment: &Attachment) -> Vec<Over> 
             .map(|n| (n, skins[own][n.triangle as usize]))
             .or_else(|| whole.closest(p).map(|n| (n, mesh.triangles[n.triangle as usize])));
         let Some((near, corners)) = near else { return Over { role, normal: Vec3::Y, gap_m: f32::MAX } };
-        let normal: Vec3 = corners
-            .iter()
-            .zip(near.barycentric)
-            .map(|(c, b)| anatomy.normals[*c as usize] * b)
-            .sum::<Vec3>()
-            .normalize_or(Vec3::Y);
-        let sign = if (p - near.point).dot(normal) < 0.0 { -1.0 } else { 1.0 };
+        let smooth = |near: &ClosestPoint, corners: [u32; 3]| {
+            let normals = corners.iter().zip(near.barycentric).map(|(c, b)| anatomy.normals[*c as usize] * b);
+            normals.sum::<Vec3>().normalize_or(Vec3::Y)
+        };
+        let normal = smooth(&near, corners);
+        // Behind the rim of its own part a skirt is still outside of the body: inside is where the nearest skin says so, too.
+        let mut inside = (p - near.point).dot(normal) < 0.0;
+        if let (true, Some(any)) = (inside, whole.closest(p)) {
+            let normal = smooth(&any, mesh.triangles[any.triangle as usize]);
+            inside = (p - any.point).dot(normal) < 0.0;
+        }
+        let sign = if inside { -1.0 } else { 1.0 };
         Over { role, normal, gap_m: sign * near.distance_m }
     })
     .collect()

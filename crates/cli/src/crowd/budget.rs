@@ -1,27 +1,22 @@
 //! A mixed crowd within a budget: who is near gets the better tier, and a film shows who has which.
 
+use super::film::film;
+use super::kinds::{Kind, kinds};
 use super::picture::{Person, people};
 use super::{Args, Clip, Times};
-use crate::driver;
 use crate::output;
 use crate::progress;
-use crate::resolve::{self, BadRequest, ending};
-use crate::schedule::Rungs;
-use crate::tiers::{self, timed};
-use anyhow::{Context, Result};
+use crate::resolve::{BadRequest, ending};
+use crate::tiers::timed;
+use anyhow::Result;
 use glam::{Affine3A, Vec3};
-use std::path::Path;
 use std::sync::Arc;
-use toile_assets::{Attachment, AttachmentSettings, Body, Limits, Mesh, Model, Role, attach};
-use toile_geometry::TriangleTree;
+use toile_assets::{Body, Model, Role};
 use toile_run::{
-    Beneath, CrowdSettings, Full, HandOverSettings, Handed, Layered, LayeredSettings, Leashed, MakeTier,
-    Poses, Rung, Scheduler, SchedulerSettings, Tier, Troupe, Way, Wish, priority,
+    CrowdSettings, Driven, HandOverSettings, Handed, Poses, Rung, Scheduler, SchedulerSettings, Troupe, Way,
+    Wish, priority,
 };
-use toile_show::{
-    Camera, Film, FilmFormat, Flock, Label, Material, Member, MeshHandle, Scene, decimate, smooth_normals,
-    srgb,
-};
+use toile_show::FilmFormat;
 
 /// Garments of a crowd that rungs are measured with.
 const SAMPLE: usize = 128;
@@ -29,33 +24,21 @@ const SAMPLE: usize = 128;
 const SETTLING: usize = 60;
 /// Size of a pixel seen from a metre, m: 28° over 1,080 rows.
 const PIXEL_M: f32 = 4.6e-4;
-/// Of so many vertices one is looked at for how deep it is in the body, of so many garments one in a frame.
-const LOOKED_AT: usize = 3;
+/// Of so many garments one is looked at in a frame for how deep it is in the body.
 const ROUND: usize = 16;
 /// Metres that the viewer goes in a second.
 const STROLL_M_PER_S: f32 = 2.0;
 
 /// Tiers as the scheduler knows them, and their colours in the film.
-const TIERS: [(&str, [u8; 3]); 5] = [
+pub const TIERS: [(&str, [u8; 3]); 5] = [
     ("skin", [0x8a, 0x8f, 0x98]),
     ("stable, few dims", [0x3f, 0x8f, 0xc4]),
     ("stable", [0x2f, 0x5f, 0xb0]),
     ("layered", [0xd8, 0x9a, 0x2e]),
     ("full", [0xc8, 0x3c, 0x32]),
 ];
-const LAYERED: u32 = 3;
-const FULL: u32 = 4;
-
-/// What one kind of garment is drawn and moved with.
-struct Kind {
-    model: Arc<Model>,
-    makers: Vec<(u32, MakeTier)>,
-    mesh: MeshHandle,
-    /// The skin below the garment; none where the model does not say where it is worn.
-    beneath: Option<Beneath>,
-    /// What is painted on it, and where it is measured from.
-    limits: Option<(Limits, Attachment)>,
-}
+pub const LAYERED: u32 = 3;
+pub const FULL: u32 = 4;
 
 /// Refuses a place that cannot be written before any work is done.
 pub fn check(args: &Args) -> Result<()> {
@@ -110,73 +93,6 @@ pub fn run(
         println!("{}", path.display());
     }
     Ok(())
-}
-
-/// Models with the tiers that their garments have besides.
-fn kinds(args: &Args, models: &[Arc<Model>], body: &Body) -> Result<Vec<Kind>> {
-    if !args.garment.is_empty() && args.garment.len() != models.len() {
-        let (garments, models) = (args.garment.len(), models.len());
-        let what = format!(
-            "{garments} garments for {models} models; name the garment of each model, in order, or none"
-        );
-        return Err(BadRequest(what).into());
-    }
-    let mut kinds = Vec::new();
-    for (k, model) in models.iter().enumerate() {
-        let mut makers: Vec<(u32, MakeTier)> = Vec::new();
-        let mut limits = None;
-        if let Some(name) = args.garment.get(k) {
-            let garment = resolve::worn(name, body, crate::convert::Rest::Auto.into())?;
-            tiers::model_for(&args.model[k], body, Some(&garment))?;
-            let fabric = resolve::fabric(&garment.fabric)?;
-            let rungs = Rungs::new(body, &garment, &fabric, Some(model))?;
-            let layers = tiers::layers(body, &garment, rungs.rest(), &fabric)?;
-            let painted = garment.limits(rungs.rest());
-            if !painted.is_empty() {
-                limits = Some((painted, tiers::attached(body, &garment, rungs.rest())?));
-            }
-            let kept = leash(limits.clone());
-            makers.push((
-                LAYERED,
-                Arc::new(move || {
-                    Ok(kept(Box::new(Layered::new(layers.clone(), LayeredSettings::default()))))
-                }),
-            ));
-            let (world, kept) = (rungs.world(), leash(limits.clone()));
-            makers.push((FULL, Arc::new(move || Ok(kept(Box::new(Full::new(world.clone())))))));
-        }
-        let mesh = MeshHandle::new(&model.triangles);
-        kinds.push(Kind { model: model.clone(), makers, mesh, beneath: beneath(body, model)?, limits });
-    }
-    Ok(kinds)
-}
-
-/// A tier within what is painted.
-fn leash(
-    limits: Option<(Limits, Attachment)>,
-) -> impl Fn(Box<dyn Tier + Send>) -> Box<dyn Tier + Send> + Send + Sync {
-    move |tier| match &limits {
-        Some((limits, attachment)) => Box::new(Leashed::new(tier, limits.clone(), attachment.clone())),
-        None => tier,
-    }
-}
-
-/// The skin below every few vertices of a model's garment.
-fn beneath(body: &Body, model: &Model) -> Result<Option<Beneath>> {
-    let Some(worn) = &model.attachment else { return Ok(None) };
-    let skin = &body.mesh;
-    let tree = TriangleTree::new(&skin.positions, &skin.triangles);
-    let (mut points, mut normals, mut vertices) = (Vec::new(), Vec::new(), Vec::new());
-    for v in (0..worn.rest.len()).step_by(LOOKED_AT) {
-        let Some(near) = tree.closest(worn.rest[v]) else { continue };
-        let [a, b, c] = skin.triangles[near.triangle as usize].map(|i| skin.positions[i as usize]);
-        points.push(near.point);
-        normals.push((b - a).cross(c - a).normalize_or_zero());
-        vertices.push(v as u32);
-    }
-    let mesh = Mesh { positions: points, ..Mesh::default() };
-    let how = AttachmentSettings::default().with(|s| (s.smoothing_passes, s.legs) = (0, false));
-    Ok(Some(Beneath::new(attach(body, &mesh, &how)?, normals, vertices)?))
 }
 
 /// What each way of having a garment costs, µs, by the clock of this run.
@@ -266,18 +182,36 @@ fn pose_and_step(troupe: &mut Troupe, clips: &[Clip], frame: usize, rate: f64) -
     Ok(())
 }
 
+/// Dense meshes on the garments that are near.
+pub struct Dense {
+    within_m: f32,
+    /// One for each kind that has such a mesh.
+    pub driven: Vec<Option<Driven>>,
+    /// Where they are, and which garments carry them.
+    pub places: Vec<Vec<Vec3>>,
+    pub which: Vec<usize>,
+}
+
+impl Dense {
+    fn new(kinds: &[Kind], within_m: f32) -> Self {
+        let driven = kinds.iter().map(|k| k.dense.as_ref().map(|(on, _)| Driven::new(on.clone()))).collect();
+        Self { within_m, driven, places: Vec::new(), which: Vec::new() }
+    }
+}
+
 /// A crowd that a viewer walks through.
-struct Show<'a> {
-    kinds: &'a [Kind],
-    people: &'a [Person<'a>],
-    troupe: Troupe,
+pub struct Show<'a> {
+    pub kinds: &'a [Kind],
+    pub people: &'a [Person<'a>],
+    pub troupe: Troupe,
     scheduler: Scheduler,
     wishes: Vec<Wish>,
     /// How deep each garment was in the body when it was last looked at, m, and the bones for that.
     inside_m: Vec<f32>,
     placed: Vec<Affine3A>,
-    rate: f64,
-    budget_us: f32,
+    pub dense: Dense,
+    pub rate: f64,
+    pub budget_us: f32,
     /// µs of all frames after the first ones, and of planning alone.
     frame: Times,
     planning: Times,
@@ -287,8 +221,10 @@ struct Show<'a> {
     failures: usize,
     /// Garments deeper than 5 mm, summed over frames.
     inside: usize,
+    /// Dense meshes carried, summed over frames.
+    carried: usize,
     measured: usize,
-    filming: bool,
+    pub filming: bool,
 }
 
 impl<'a> Show<'a> {
@@ -313,6 +249,7 @@ impl<'a> Show<'a> {
             wishes: Vec::with_capacity(count),
             inside_m: vec![0.0; count],
             placed: Vec::new(),
+            dense: Dense::new(kinds, args.drive_within),
             rate,
             budget_us,
             frame: Times::default(),
@@ -321,19 +258,20 @@ impl<'a> Show<'a> {
             changes: 0,
             failures: 0,
             inside: 0,
+            carried: 0,
             measured: 0,
             filming: false,
         })
     }
 
     /// Where the viewer is in a frame: on the way into the crowd.
-    fn eye(&self, frame: usize) -> Vec3 {
+    pub fn eye(&self, frame: usize) -> Vec3 {
         let secs = frame as f32 / self.rate as f32;
         Vec3::new(0.6 * (0.5 * secs).sin(), 4.6 - 0.2 * secs.min(8.0), -STROLL_M_PER_S * secs)
     }
 
     /// One frame: wishes, plan, poses, step; everything but the poses' own making is timed.
-    fn frame(&mut self, frame: usize) -> Result<()> {
+    pub fn frame(&mut self, frame: usize) -> Result<()> {
         let eye = self.eye(frame);
         let mut done = Ok(());
         let mut changed = 0;
@@ -358,7 +296,7 @@ impl<'a> Show<'a> {
         });
         done?;
         let mut done = Ok(());
-        let stepping = timed(|| done = self.step(frame));
+        let stepping = timed(|| done = self.step(frame).and_then(|()| self.carry(frame)));
         done?;
         let us = planning + stepping;
         // While pictures are drawn the clock says nothing: costs are those of the measured run.
@@ -427,8 +365,32 @@ impl<'a> Show<'a> {
         Ok(())
     }
 
+    /// Lets garments near the viewer carry their dense meshes.
+    fn carry(&mut self, frame: usize) -> Result<()> {
+        let eye = self.eye(frame);
+        let Dense { within_m, driven, places, which } = &mut self.dense;
+        which.clear();
+        for (i, person) in self.people.iter().enumerate() {
+            let Some(driven) = &mut driven[i % self.kinds.len()] else { continue };
+            if person.place.z > eye.z || person.place.distance(eye) > *within_m {
+                continue;
+            }
+            if places.len() == which.len() {
+                places.push(Vec::new());
+            }
+            let place = &mut places[which.len()];
+            place.resize(driven.vertices(), Vec3::ZERO);
+            driven.place(self.troupe.vertices(i)?, place)?;
+            which.push(i);
+        }
+        if frame >= SETTLING && !self.filming {
+            self.carried += self.dense.which.len();
+        }
+        Ok(())
+    }
+
     /// Which of the tiers a garment has at present.
-    fn tier(&self, member: usize) -> usize {
+    pub fn tier(&self, member: usize) -> usize {
         let kind = member % self.kinds.len();
         let rung = self.scheduler.rungs(kind)[self.scheduler.rung(member)];
         rung.tier as usize
@@ -452,7 +414,7 @@ impl<'a> Show<'a> {
                 "count": self.people.len(), "threads": args.threads, "budget_ms": budget_ms,
                 "median_ms": median, "p95_ms": p95, "p99_ms": p99, "over_by_a_tenth": over,
                 "planning_ms": self.planning.at(0.5), "tiers": tiers,
-                "hand_overs_per_s": each(self.changes) * self.rate, "failures": self.failures, "inside": each(self.inside),
+                "hand_overs_per_s": each(self.changes) * self.rate, "failures": self.failures, "inside": each(self.inside), "carry_dense_meshes": each(self.carried),
             });
             println!("{value}");
             return;
@@ -483,6 +445,9 @@ impl<'a> Show<'a> {
                 costs.join(", ")
             );
         }
+        if self.carried > 0 {
+            println!("  {:.1} garments carry a dense mesh", each(self.carried));
+        }
         println!(
             "  {:.1} hand-overs a second, {} refused; {:.1} garments deeper than 5 mm in their wearers; planning {:.2} ms",
             each(self.changes) * self.rate,
@@ -491,81 +456,4 @@ impl<'a> Show<'a> {
             self.planning.at(0.5)
         );
     }
-}
-
-/// Plays the crowd once more and draws it, each garment in the colour of its tier.
-fn film(path: &Path, args: &Args, show: &mut Show<'_>, body: &Body, frames: usize) -> Result<()> {
-    let Some(format) = FilmFormat::of(&ending(&path.to_string_lossy())) else { return Ok(()) };
-    let mut renderer = driver::renderer()?;
-    // Twelve pictures a second show who has which tier.
-    let every = (show.rate / 12.0).round().max(1.0) as usize;
-    show.filming = true;
-    let count = frames.div_ceil(every);
-    let normals = smooth_normals(&body.mesh.positions, &body.mesh.triangles);
-    let (kept, triangles) = decimate(&body.mesh.positions, &body.mesh.triangles, 0.04);
-    let far = MeshHandle::new(&triangles);
-    let bar = progress::bar(count as u64, "filming");
-    let mut film: Option<Film> = None;
-    for f in 0..frames {
-        show.frame(f)?;
-        if f % every != 0 {
-            continue;
-        }
-        let skins: Vec<(Vec<Vec3>, Vec<Vec3>)> =
-            show.people.iter().map(|p| p.skinned_at(body, &normals, &kept, f)).collect();
-        let grey = srgb(0xcf, 0xc6, 0xbd);
-        let bodies = skins.iter().map(|(p, n)| Member { positions: p, normals: n, colour: grey }).collect();
-        let mut scene = Scene::new().with_flock(Flock {
-            mesh: far.clone(),
-            material: Material::body(),
-            members: bodies,
-            leads_m: None,
-        });
-        let cloth_normals: Vec<Vec<Vec3>> = (0..show.people.len())
-            .map(|i| {
-                Ok(smooth_normals(
-                    show.troupe.vertices(i)?,
-                    &show.kinds[i % show.kinds.len()].model.triangles,
-                ))
-            })
-            .collect::<Result<_>>()?;
-        for (k, kind) in show.kinds.iter().enumerate() {
-            let mut members = Vec::new();
-            for i in (k..show.people.len()).step_by(show.kinds.len()) {
-                let [r, g, b] = TIERS[show.tier(i)].1;
-                members.push(Member {
-                    positions: show.troupe.vertices(i)?,
-                    normals: &cloth_normals[i],
-                    colour: srgb(r, g, b),
-                });
-            }
-            let material = Material { depth_slack_m: 0.03, ..Material::cloth(srgb(0x80, 0x80, 0x80)) };
-            scene = scene.with_flock(Flock { mesh: kind.mesh.clone(), material, members, leads_m: None });
-        }
-        let mut counts = [0; TIERS.len()];
-        (0..show.people.len()).for_each(|i| counts[show.tier(i)] += 1);
-        let said: Vec<String> =
-            TIERS.iter().zip(counts).map(|((name, _), n)| format!("{name} {n}")).collect();
-        let label = format!("{}\nbudget {:.1} ms", said.join("   "), show.budget_us / 1e3);
-        let eye = show.eye(f);
-        let camera = Camera {
-            eye,
-            target: eye + Vec3::new(0.0, -2.6, -12.0),
-            fov_y_degrees: 32.0,
-            ..Camera::default()
-        };
-        let (width, height) = args.size;
-        let picture = renderer.draw(&scene.labelled(Label::new(&label)), &camera, width, height)?;
-        if film.is_none() {
-            let sample = std::slice::from_ref(&picture);
-            film = Some(Film::create(path, format, (show.rate / every as f64) as f32, count, sample)?);
-        }
-        film.as_mut().context("the film was begun")?.push(&picture)?;
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
-    if let Some(film) = film {
-        film.finish()?;
-    }
-    Ok(())
 }
