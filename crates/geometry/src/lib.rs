@@ -20,6 +20,7 @@ pub mod bvh2;
 pub mod bvh4;
 pub mod continuous;
 pub mod distance;
+pub mod untangle;
 
 pub use closest::{ClosestPoint, RayHit, TriangleTree};
 pub use crossings::{Crossing, SelfCrossings, crossings, edges_through, passes_through, self_crossings};

@@ -4,6 +4,7 @@ use crate::{Error, Result};
 use glam::Vec3;
 use std::fmt::Write;
 use toile_assets::{Body, Garment, TriangleTree};
+use toile_geometry::untangle::untangle_itself;
 
 /// Deeper than this is deep, m. Clothes of other programs dip up to 12 mm into the very body they were drawn on
 /// (seven MakeHuman suits), and recovery pushes that out on the right side.
@@ -154,6 +155,19 @@ fn better_scale(surface: &[Vec3], tree: &TriangleTree, garment: &[Vec3]) -> Opti
     usable.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(scale, _)| scale)
 }
 
+/// Where the vertices of a garment begin: where its file puts them, drawn smooth where it passes through itself, since contact
+/// keeps cloth on the side it begins on. Clothes of other programs cross in a few places of an armpit; where smoothing does
+/// not part all of it, as with pockets and linings, everything stays as it is. Pinned vertices always do.
+pub(crate) fn untangled(garment: &Garment) -> Vec<Vec3> {
+    let mut mesh = garment.sim.clone();
+    let mut held = vec![false; mesh.positions.len()];
+    garment.pins.iter().flat_map(|pin| &pin.vertices).for_each(|v| held[*v as usize] = true);
+    match untangle_itself(&mut mesh, &held) {
+        [_, 0] => mesh.positions,
+        _ => garment.sim.positions.clone(),
+    }
+}
+
 /// Refuses a garment that draping has dropped: nothing held it.
 pub(crate) fn check_still_worn(body: &Body, garment: &Garment, draped: &[Vec3]) -> Result<()> {
     let surface = body.skinned_positions(&body.bones(&body.skeleton.rest_pose()));
@@ -176,6 +190,32 @@ pub(crate) fn check_still_worn(body: &Body, garment: &Garment, draped: &[Vec3]) 
 mod tests {
     use super::*;
     use toile_assets::builtin;
+
+    #[test]
+    fn cloth_that_begins_through_itself_is_parted_unless_it_is_pinned() {
+        let body = builtin::body("mannequin:female").unwrap();
+        let mut dress = builtin::garment("dress", &body).unwrap();
+        assert_eq!(untangled(&dress), dress.sim.positions);
+        // One vertex of the skirt pulled through the cloth beside it.
+        let low = (0..dress.sim.positions.len()).min_by(|a, b| {
+            let height = |v: &usize| (dress.sim.positions[*v].y - 0.7).abs();
+            height(a).total_cmp(&height(b))
+        });
+        let (low, along) = (low.unwrap(), Vec3::new(0.05, 0.004, 0.05));
+        let outwards = dress.sim.normals()[low];
+        dress.sim.positions[low] += along - along.dot(outwards) * outwards - 0.02 * outwards;
+        let crossing = |positions: Vec<Vec3>| {
+            let mesh = toile_assets::Mesh { positions, ..dress.sim.clone() };
+            toile_geometry::self_crossings(&mesh).len()
+        };
+        assert!(crossing(dress.sim.positions.clone()) > 0);
+        assert_eq!(crossing(untangled(&dress)), 0);
+        let mut held = dress.clone();
+        held.pins.iter_mut().for_each(|p| p.vertices = (0..dress.sim.positions.len() as u32).collect());
+        if !held.pins.is_empty() {
+            assert_eq!(untangled(&held), dress.sim.positions);
+        }
+    }
 
     fn refused(body: &Body, garment: &Garment, change: impl Fn(Vec3) -> Vec3) -> String {
         let mut changed = garment.clone();

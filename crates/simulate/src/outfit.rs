@@ -1,6 +1,6 @@
 //! Several garments in one world: they touch each other as cloth touches itself.
 
-use crate::garment_fit::check_fit;
+use crate::garment_fit::{check_fit, untangled};
 use crate::scene::{Part, Sample, Scene};
 use crate::settings::Settings;
 use crate::verdict::Judge;
@@ -38,8 +38,9 @@ impl Outfit {
             return Err(Error::Scene("an outfit of no garments".into()));
         }
         let (mut garments, fabrics): (Vec<Garment>, Vec<Fabric>) = pieces.into_iter().unzip();
-        for garment in &garments {
+        for garment in &mut garments {
             check_fit(body, garment)?;
+            garment.sim.positions = untangled(garment);
         }
         name_apart(&mut garments);
         for outer in 1..garments.len() {

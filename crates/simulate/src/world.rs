@@ -5,6 +5,7 @@ use crate::contact::limb_cache::LimbCache;
 use crate::enclosure::enclosure;
 use crate::energy::air::Air;
 use crate::energy::leash::Leash;
+use crate::garment_fit::{check_fit, untangled};
 use crate::leash::Tether;
 use crate::outfit::Outfit;
 use crate::report::StepReport;
@@ -14,7 +15,7 @@ use crate::solve::system::System;
 use crate::state::State;
 use crate::step::{Failure, Obstacles, Workspace, substep};
 use crate::{Error, Result};
-use glam::{Affine3A, DAffine3, DMat3, DVec3};
+use glam::{Affine3A, DAffine3, DMat3, DVec3, Vec3};
 use toile_assets::{Body, Fabric, Garment, PinTarget};
 
 /// What a pinned vertex follows, resolved.
@@ -89,18 +90,25 @@ impl World {
     /// A garment on a body in its rest pose, both where their files put them.
     pub fn with_body(body: &Body, garment: &Garment, fabric: &Fabric, settings: Settings) -> Result<Self> {
         let scene = Scene::from_garment(garment, fabric, &settings)?;
-        crate::garment_fit::check_fit(body, garment)?;
-        Self::dressed(body, garment, scene, settings)
+        check_fit(body, garment)?;
+        Self::dressed(body, garment, untangled(garment), scene, settings)
     }
 
     /// Garments worn together on a body in its rest pose.
     pub fn with_outfit(body: &Body, outfit: &Outfit, settings: Settings) -> Result<Self> {
-        Self::dressed(body, outfit.joined(), outfit.scene(&settings)?, settings)
+        let garment = outfit.joined();
+        Self::dressed(body, garment, garment.sim.positions.clone(), outfit.scene(&settings)?, settings)
     }
 
-    /// Cloth and the body it is held to.
-    fn dressed(body: &Body, garment: &Garment, scene: Scene, settings: Settings) -> Result<Self> {
-        let x: Vec<DVec3> = garment.sim.positions.iter().map(|p| p.as_dvec3()).collect();
+    /// Cloth that begins at `places`, and the body it is held to.
+    fn dressed(
+        body: &Body,
+        garment: &Garment,
+        places: Vec<Vec3>,
+        scene: Scene,
+        settings: Settings,
+    ) -> Result<Self> {
+        let x: Vec<DVec3> = places.iter().map(|p| p.as_dvec3()).collect();
         let bones = body.bones(&body.skeleton.rest_pose());
         let surface = BodySurface::new(body, &bones);
         let mut world = Self::new(scene, x, settings)?;

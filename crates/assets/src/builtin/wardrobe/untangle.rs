@@ -7,6 +7,7 @@
 use super::stand::Stand;
 use crate::{Garment, Mesh, TriangleTree, crossings, self_crossings};
 use glam::Vec3;
+use toile_geometry::untangle::{grown, neighbours, smooth};
 
 /// Cloth ends up no nearer to the skin, m.
 const GAP: f32 = 0.006;
@@ -75,29 +76,6 @@ impl Faults {
         }
         Self { any, through }
     }
-}
-
-fn neighbours(mesh: &Mesh) -> Vec<Vec<u32>> {
-    let mut lists = vec![Vec::new(); mesh.positions.len()];
-    for e in mesh.topology().edges {
-        let [a, b] = e.ends;
-        lists[a as usize].push(b);
-        lists[b as usize].push(a);
-    }
-    lists
-}
-
-fn grown(marked: &[bool], neighbours: &[Vec<u32>]) -> Vec<bool> {
-    (0..marked.len()).map(|v| marked[v] || neighbours[v].iter().any(|&n| marked[n as usize])).collect()
-}
-
-fn smooth(positions: &mut Vec<Vec3>, neighbours: &[Vec<u32>], marked: &[bool]) {
-    let mean = |v: usize| {
-        neighbours[v].iter().map(|&n| positions[n as usize]).sum::<Vec3>() / neighbours[v].len().max(1) as f32
-    };
-    *positions = (0..positions.len())
-        .map(|v| if marked[v] { positions[v].lerp(mean(v), 0.5) } else { positions[v] })
-        .collect();
 }
 
 /// Moves what is inside out along the cloth's outer side, what is too near away from the skin, and corners of
