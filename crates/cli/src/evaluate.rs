@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toile_assets::read::garment::RestChoice;
-use toile_assets::{Attachment, AttachmentSettings, Body, Garment, Lineage, Model, Take, attach};
+use toile_assets::{Attachment, AttachmentSettings, Body, Garment, Lineage, Mesh, Model, Take, attach};
 use toile_learn::{ClipScore, Evaluation, SettlingSummary, Twins};
 
 /// Score a model against takes it has not seen
@@ -71,7 +71,8 @@ pub fn run(args: &Args) -> Result<()> {
     check_fit(&model, &body, garment.as_ref(), &takes, args.seen)?;
     let attachment = match (&garment, &model.attachment) {
         (Some(garment), _) => draped_attachment(&body, garment, &takes[0])?,
-        (None, Some(own)) => own.clone(),
+        // A model may hang its garment otherwise than plain skinning does, which is what it is to be compared with.
+        (None, Some(own)) => skinned_as_draped(&body, &takes[0]).unwrap_or_else(|| own.clone()),
         (None, None) => {
             return Err(BadRequest(
                 "the model has no skinning weights of its own: name its --garment".into(),
@@ -382,6 +383,12 @@ pub fn draped_attachment(body: &Body, garment: &Garment, take: &Take) -> Result<
         mesh.positions.clone_from(&take.draped);
     }
     Ok(attach(body, &mesh, &AttachmentSettings::default())?)
+}
+
+/// The garment of a take as it hangs, attached to the bones by nothing but the nearest skin.
+fn skinned_as_draped(body: &Body, take: &Take) -> Option<Attachment> {
+    let mesh = Mesh { positions: take.draped.clone(), triangles: take.triangles.clone(), ..Mesh::default() };
+    (take.draped.len() == take.vertices).then(|| attach(body, &mesh, &AttachmentSettings::default()).ok())?
 }
 
 /// A number, or null where nothing was measured.

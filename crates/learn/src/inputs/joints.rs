@@ -5,39 +5,140 @@ use toile_assets::{Attachment, Body, Role};
 /// Share of a garment's weights from which on it hangs on a joint.
 const HANGS: f32 = 0.01;
 
-/// Sets of joints to choose from, each ascending; the first is the smallest.
-pub(crate) fn candidates(body: &Body, attachment: &Attachment) -> Vec<Vec<usize>> {
-    let mut share = vec![0.0f32; body.skeleton.len()];
-    for v in 0..attachment.skin.len() {
-        attachment.skin.row(v).for_each(|(j, w)| share[j as usize] += w / attachment.skin.len() as f32);
-    }
+/// Joints and entries of their matrices that a model may be told of, ascending.
+pub(crate) type Told = Vec<(usize, usize)>;
+
+/// Sets of inputs to choose from, none of them twice.
+pub(crate) fn candidates(body: &Body, attachment: &Attachment) -> Vec<Told> {
+    let share = shares(body, attachment);
     let humanoid = body.humanoid();
     let joints = |roles: &[Role]| roles.iter().filter_map(|r| humanoid.joint(*r)).collect::<Vec<usize>>();
     use Role::*;
     let trunk = joints(&[Hips, Spine, Chest, UpperChest]);
     let legs = joints(&[LeftUpperLeg, RightUpperLeg, LeftLowerLeg, RightLowerLeg]);
+    let thighs = joints(&[LeftUpperLeg, RightUpperLeg]);
     let arms =
         joints(&[LeftShoulder, RightShoulder, LeftUpperArm, RightUpperArm, LeftLowerArm, RightLowerArm]);
     let hung = |set: &[usize]| set.iter().map(|&j| share[j]).sum::<f32>();
-    let mut sets = Vec::new();
+    let whole = |set: &[usize]| set.iter().flat_map(|&j| (0..9).map(move |k| (j, k))).collect::<Told>();
+    let pointing = |set: &[usize]| {
+        let along = |&j: &usize| (3 * axis(body, j)..3 * axis(body, j) + 3).map(move |k| (j, k));
+        set.iter().flat_map(along).collect::<Told>()
+    };
+    let mut sets: Vec<Told> = Vec::new();
     if !trunk.is_empty() && !legs.is_empty() {
         let (on_legs, on_arms) = (hung(&legs) > HANGS, hung(&arms) > HANGS);
+        let trunk = whole(&trunk);
         if on_legs || !on_arms {
-            sets.push([&trunk[..], &legs].concat());
+            sets.push([&trunk[..], &whole(&legs)].concat());
+            // Which way thighs point says most of what a skirt does. How they turn about themselves and what shins do changes from one
+            // person to the next, and with few clips a model takes it for more than it is.
+            sets.push([&trunk[..], &pointing(&thighs)].concat());
+            sets.push([&trunk[..], &pointing(&legs)].concat());
         }
         if on_arms {
-            sets.push([&trunk[..], &arms].concat());
-            sets.push([&trunk[..], &legs, &arms].concat());
+            sets.push([&trunk[..], &whole(&arms)].concat());
+            sets.push([&trunk[..], &pointing(&arms)].concat());
+            sets.push([&trunk[..], &whole(&legs), &whole(&arms)].concat());
         }
     }
     if sets.is_empty() {
         // No human: what it hangs on, and their parents.
         let hangs = (0..share.len()).filter(|&j| share[j] > HANGS);
-        sets.push(hangs.flat_map(|j| [Some(j), body.skeleton.joints[j].parent]).flatten().collect());
+        let parents = hangs.flat_map(|j| [Some(j), body.skeleton.joints[j].parent]).flatten();
+        sets.push(whole(&parents.collect::<Vec<usize>>()));
     }
     for set in &mut sets {
         set.sort_unstable();
         set.dedup();
     }
     sets
+}
+
+/// How much of a garment each joint carries.
+fn shares(body: &Body, attachment: &Attachment) -> Vec<f32> {
+    let mut share = vec![0.0f32; body.skeleton.len()];
+    for v in 0..attachment.skin.len() {
+        attachment.skin.row(v).for_each(|(j, w)| share[j as usize] += w / attachment.skin.len() as f32);
+    }
+    share
+}
+
+/// The axis that a joint's bone lies along most in the bind pose: its column of a bone matrix says which way the bone points.
+fn axis(body: &Body, joint: usize) -> usize {
+    let place = |j: usize| body.joint_from_bind[j].inverse().translation;
+    let children = (0..body.skeleton.len()).filter(|&c| body.skeleton.joints[c].parent == Some(joint));
+    let along =
+        children.map(|c| (place(c) - place(joint)).abs()).max_by(|a, b| a.length().total_cmp(&b.length()));
+    along.map_or(1, |a| (0..3).max_by(|i, k| a[*i].total_cmp(&a[*k])).unwrap_or(1))
+}
+
+/// The same garment with a share of what hangs on legs hung on the hips instead, whole where it hangs on none. Skinned to
+/// two legs a skirt is torn apart between them, and a correction has to undo that first.
+pub(crate) fn drawn_to_hips(body: &Body, attachment: &Attachment, share: f32) -> Option<Attachment> {
+    let humanoid = body.humanoid();
+    let hips = humanoid.joint(Role::Hips)?;
+    let mut on_leg = vec![false; body.skeleton.len()];
+    for role in [Role::LeftUpperLeg, Role::RightUpperLeg] {
+        on_leg[humanoid.joint(role)?] = true;
+    }
+    for (j, joint) in body.skeleton.joints.iter().enumerate() {
+        on_leg[j] |= joint.parent.is_some_and(|p| on_leg[p]);
+    }
+    let hung = shares(body, attachment);
+    if (0..hung.len()).filter(|&j| on_leg[j]).map(|j| hung[j]).sum::<f32>() <= HANGS {
+        return None;
+    }
+    let rows = (0..attachment.skin.len()).map(|v| {
+        let mut row: Vec<(u16, f32)> = Vec::new();
+        let mut given = 0.0;
+        for (j, w) in attachment.skin.row(v) {
+            let leg = on_leg[usize::from(j)];
+            given += if leg { share * w } else { 0.0 };
+            row.push((j, if leg { (1.0 - share) * w } else { w }));
+        }
+        match row.iter_mut().find(|(j, _)| usize::from(*j) == hips) {
+            Some((_, w)) => *w += given,
+            None => row.push((hips as u16, given)),
+        }
+        row
+    });
+    let skin = toile_assets::Skin::from_rows(rows).ok()?;
+    Some(Attachment { skin, ..attachment.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toile_assets::{AttachmentSettings, attach, builtin};
+
+    #[test]
+    fn a_skirt_is_told_of_thighs_and_drawn_to_the_hips_and_a_cap_is_not() {
+        let body = builtin::body("mannequin:female").unwrap();
+        let hang = |name: &str| {
+            let garment = builtin::garment(name, &body).unwrap();
+            attach(&body, &garment.sim, &AttachmentSettings::default()).unwrap()
+        };
+        let (dress, shirt) = (hang("dress"), hang("shirt"));
+        let thigh = body.humanoid().joint(Role::LeftUpperLeg).unwrap();
+        let of_thigh =
+            |set: &Told| set.iter().filter(|(j, _)| *j == thigh).map(|(_, k)| *k).collect::<Vec<_>>();
+        let sets: Vec<Vec<usize>> = candidates(&body, &dress).iter().map(of_thigh).collect();
+        assert!(sets.contains(&(0..9).collect()) && sets.contains(&vec![3, 4, 5]), "{sets:?}");
+        let arm = body.humanoid().joint(Role::LeftUpperArm).unwrap();
+        let arms = candidates(&body, &shirt);
+        assert!(arms.iter().any(|set| set.iter().filter(|(j, _)| *j == arm).count() == 3));
+
+        let drawn = drawn_to_hips(&body, &dress, 0.75).unwrap();
+        let hips = body.humanoid().joint(Role::Hips).unwrap() as u32;
+        for v in 0..dress.skin.len() {
+            let (before, after) = (dress.skin.weight(v, thigh as u32), drawn.skin.weight(v, thigh as u32));
+            assert!((after - 0.25 * before).abs() < 1e-5);
+            assert!(drawn.skin.weight(v, hips) >= dress.skin.weight(v, hips) - 1e-6);
+            assert!((drawn.skin.row(v).map(|(_, w)| w).sum::<f32>() - 1.0).abs() < 1e-5);
+        }
+        let gloves =
+            Attachment { skin: toile_assets::Skin::from_rows([[(arm as u16, 1.0)]]).unwrap(), ..dress };
+        assert!(drawn_to_hips(&body, &gloves, 0.75).is_none());
+    }
 }

@@ -1,6 +1,7 @@
 //! Entries of bone matrices, their changes and the root's terms on a scale that training sets.
 
 use super::features::root_terms;
+use super::joints::Told;
 use crate::models::correction::motions::{Motions, TakeMotion};
 use faer::Mat;
 use toile_assets::Correction;
@@ -18,7 +19,7 @@ const LEAST_ROOT_STD: [f64; ROOT_TERMS] =
 pub(crate) struct Inputs {
     pub joints: Vec<usize>,
     /// Joint and entry of its matrix.
-    pub entries: Vec<(usize, usize)>,
+    pub entries: Told,
     /// Rows of the motions' bones.
     rows: Vec<usize>,
     pub mean: Vec<f64>,
@@ -30,11 +31,11 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// The entries of the matrices of a `set` of joints; `joints` are those of the motions' bones.
-    pub fn new(motions: &Motions, joints: &[usize], set: &[usize]) -> Self {
+    /// Those entries of joints' matrices; `joints` are those of the motions' bones.
+    pub fn new(motions: &Motions, joints: &[usize], entries: &Told) -> Self {
         let at = |joint: usize| joints.iter().position(|j| *j == joint).unwrap_or(0);
-        let entries: Vec<(usize, usize)> =
-            set.iter().flat_map(|&j| (0..9).map(move |entry| (j, entry))).collect();
+        let mut told: Vec<usize> = entries.iter().map(|(j, _)| *j).collect();
+        told.dedup();
         let rows: Vec<usize> = entries.iter().map(|&(j, entry)| 9 * at(j) + entry).collect();
         let (mut sum, mut squares, mut n) = (vec![0.0; rows.len()], vec![0.0; rows.len()], 0.0);
         for motion in &motions.all {
@@ -50,7 +51,8 @@ impl Inputs {
         let raw: Vec<f64> = squares.iter().zip(&mean).map(|(s, m)| (s / n - m * m).max(0.0).sqrt()).collect();
         let scale: Vec<f64> = raw.iter().map(|s| 1.0 / (HELD_AT * s.max(LEAST_STD[0]))).collect();
         let std: Vec<f64> = raw.iter().zip(&scale).map(|(s, scale)| s.max(LEAST_STD[0]) * scale).collect();
-        let mut inputs = Self { joints: set.to_vec(), entries, rows, mean, scale, std, reach: 1e-6 };
+        let entries = entries.clone();
+        let mut inputs = Self { joints: told, entries, rows, mean, scale, std, reach: 1e-6 };
         for motion in &motions.all {
             let x = inputs.of(motion);
             for f in motion.lead..x.ncols() {

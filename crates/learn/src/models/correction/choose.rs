@@ -5,6 +5,7 @@ use super::motions::{Motions, TakeMotion};
 use super::readout::{Block, Readout, Sums};
 use crate::Error;
 use crate::inputs::features::{distances_sq, features, held, hold};
+use crate::inputs::joints::Told;
 use crate::inputs::standard::Inputs;
 use faer::{Mat, Side};
 use toile_assets::Correction;
@@ -22,7 +23,10 @@ const NEAR_HELD_BACK: [f64; 3] = [11.0, 3.0, 1.0];
 const CLOTH_HELD_BACK: f64 = 2.0;
 /// How much velocities, in metres a frame, count beside places.
 const RATES_WEIGH: f64 = 10.0;
-const RIDGES: [f64; 6] = [0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
+const RIDGES: [f64; 7] = [0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0];
+/// Ridges and inputs that are worse than the best by less than this share are as good, and the strongest and the fewest are
+/// taken: motion of other people and makers is farther from the clips than they are from each other.
+const AS_GOOD: f64 = 0.01;
 const FOLDS: usize = 5;
 
 /// All that was chosen.
@@ -57,21 +61,35 @@ struct Tried {
 }
 
 impl Choosing<'_> {
-    pub fn run(&self, sets: &[Vec<usize>]) -> Result<Chosen, Error> {
-        let seeds: &[u64] = if self.cheap { &[] } else { &[2, 3] };
-        // Inputs by what is linear in them.
-        let mut best: Option<(Inputs, Correction, Tried)> = None;
+    /// The inputs whose linear functions are best on clips left out, and what is left of the displacement then, m² a frame and
+    /// summed over vertices, with what no shape of the space explains.
+    pub fn inputs(&self, sets: &[Told]) -> Result<(Inputs, f64), Error> {
+        let mut tried: Vec<(Inputs, f64)> = Vec::new();
         for set in sets {
             let inputs = Inputs::new(self.motions, self.joints, set);
             let c = inputs.scaled(self.motions, self.fps);
-            let tried = self.try_features(&inputs, &c, |_, held, _| held.clone())?;
-            if best.as_ref().is_none_or(|(_, _, b)| tried.left_out < b.left_out) {
-                best = Some((inputs, c, tried));
-            }
+            let left_out = self.try_features(&inputs, &c, |_, held, _| held.clone())?.left_out;
+            tried.push((inputs, left_out));
         }
-        let Some((inputs, mut c, _)) = best else {
+        let least = tried.iter().map(|(_, left_out)| *left_out).fold(f64::INFINITY, f64::min);
+        // Of those that are as good the fewest. With too few clips to leave any out nothing is known: the first.
+        let good = |left_out: f64| left_out <= (1.0 + AS_GOOD) * least;
+        let fewest = (0..tried.len()).filter(|&k| good(tried[k].1)).min_by_key(|&k| tried[k].0.len());
+        let Some((inputs, left_out)) = tried.into_iter().nth(fewest.unwrap_or(0)) else {
             return Err(Error::Empty("the body has no joints that the garment hangs on".into()));
         };
+        let (mut inside, mut all, mut frames) = (0.0, 0.0, 0.0);
+        for motion in self.motions.all.iter().filter(|motion| !motion.mirrored) {
+            inside += motion.y.squared_norm_l2();
+            all += motion.apart_sq.iter().sum::<f64>();
+            frames += motion.apart_sq.len() as f64;
+        }
+        Ok((inputs, ((all - inside).max(0.0) + left_out * left_out * inside) / f64::max(frames, 1.0)))
+    }
+
+    pub fn run(&self, inputs: Inputs) -> Result<Chosen, Error> {
+        let seeds: &[u64] = if self.cheap { &[] } else { &[2, 3] };
+        let mut c = inputs.scaled(self.motions, self.fps);
         c.drive = self.drives(&inputs, &c);
         // Filters.
         let swing = |hz: f64, keep: f64| {
@@ -253,7 +271,14 @@ impl Choosing<'_> {
                 }
             }
         }
-        Ok(Tried { sums, ridge: RIDGES[best.1], near: best.2, left_out: best.0 })
+        for (k, ridge) in RIDGES.into_iter().enumerate().skip(best.1 + 1) {
+            if left_out(ridge, best.2)? > (1.0 + AS_GOOD) * best.0 {
+                break;
+            }
+            best.1 = k;
+        }
+        let left_out = left_out(RIDGES[best.1], best.2)?;
+        Ok(Tried { sums, ridge: RIDGES[best.1], near: best.2, left_out })
     }
 
     /// Predicts every clip without having seen it: shrinks the readout's directions by what that shows and fits the gate.

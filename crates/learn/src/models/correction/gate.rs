@@ -47,12 +47,13 @@ pub struct GateFit {
 const MOST: f64 = 1.05;
 /// What a clip is over [`MOST`] weighs this many times more than error elsewhere.
 const EXCESS_WEIGHS: f64 = 10.0;
-/// The gate is shut from so many times the farthest squared distance on.
-const BEYOND: f64 = 1.7;
-/// Gates this near to the best, in shares of skinning's error, are as good: then the one that shuts first is safest.
+/// The gate is shut from so many times the farthest squared distance on: twice as far as anything that was left out.
+const BEYOND: f64 = 4.0;
+/// Gates this near to the best, in shares of skinning's error, are as good: then the one that shuts last. Inputs are held, so
+/// what a readout says a little farther out is bounded, and on motion of other people better than nothing.
 const AS_GOOD: f64 = 0.003;
 
-/// The gate that shuts first of those with the least error, where what a clip is over [`MOST`] counts many times. A clip that is guessed wrong right
+/// The gate that shuts last of those with the least error, where what a clip is over [`MOST`] counts many times. A clip that is guessed wrong right
 /// beside what training saw stays wrong behind any gate, so it must not shut the gate on all others.
 pub(crate) fn fit(clips: &[LeftOut]) -> Option<GateFit> {
     let mut all: Vec<f64> = clips.iter().flat_map(|c| &c.distance_sq).copied().collect();
@@ -82,7 +83,10 @@ pub(crate) fn fit(clips: &[LeftOut]) -> Option<GateFit> {
     }
     let least = tried.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
     let as_good = tried.into_iter().filter(|(cost, _)| *cost <= least + AS_GOOD).map(|(_, found)| found);
-    as_good.min_by(|a, b| a.gate_sq[1].total_cmp(&b.gate_sq[1]))
+    as_good.max_by(|a, b| {
+        let by = |k: usize| a.gate_sq[k].total_cmp(&b.gate_sq[k]);
+        by(1).then(by(0))
+    })
 }
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ mod tests;
 
 pub use gate::GateFit;
 
+use crate::inputs::joints::{candidates, drawn_to_hips};
+use crate::inputs::standard::Inputs;
 use crate::inputs::surroundings;
 use crate::models::shield::shield;
 use crate::models::train::{Training, attachment};
@@ -23,7 +25,7 @@ use crate::{Error, Settings};
 use choose::Choosing;
 use faer::Mat;
 use motions::Motions;
-use toile_assets::{Body, Certificate, InputSet, Lineage, Model, ModelKind};
+use toile_assets::{Attachment, Body, Certificate, InputSet, Lineage, Model, ModelKind};
 
 /// How a model D came about.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +48,9 @@ const MARGIN: f64 = 1.25;
 /// Bones that carry a vertex, at most: as many as engines take, so that an exported garment is skinned as the model is.
 const BONES: usize = 4;
 
+/// Shares of what hangs on legs that are tried on the hips.
+const DRAWN_TO_HIPS: [f32; 1] = [0.75];
+
 /// Share of the work that reading takes is, about.
 const READING: f64 = 0.4;
 
@@ -61,36 +66,57 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
         first = source.take(surroundings::calmest(&heads))?.into_owned();
     }
     let mut remarks = Vec::new();
-    let Some(mut attachment) = attachment(body, &first, &mut remarks) else {
+    let Some(attachment) = attachment(body, &first, &mut remarks) else {
         return Err(Error::Empty(
             "the takes do not hold the draped garment, which a model of kind d hangs on the bones; simulate them anew or \
              train --model c"
                 .into(),
         ));
     };
-    attachment.skin = attachment.skin.strongest(BONES);
     // Wind that is heard is mirrored, too.
     let calm = settings.surroundings.then(|| first.without_wind());
     let mirror = Mirror::asked_for(settings.mirror, body, calm.as_ref().unwrap_or(&first), &mut remarks);
     let mirrored = mirror.is_some();
     let source = WithMirrored { source, mirror };
     let heads = source.heads(heads);
-    let sets = crate::inputs::joints::candidates(body, &attachment);
-    let mut joints: Vec<usize> = sets.concat();
+    let sets = candidates(body, &attachment);
+    let mut joints: Vec<usize> = sets.iter().flatten().map(|(j, _)| *j).collect();
     joints.sort_unstable();
     joints.dedup();
-    let mut motions =
-        Motions::new(&source, &heads, &attachment, &joints, settings.cloth_dims.max(1), &|done| {
-            watch(READING * done)
+    // Hung as it is skinned, or with a share of what legs carry hung on the hips: whichever leaves less on clips left out.
+    let mut hung = vec![(0.0, attachment.clone())];
+    hung.extend(DRAWN_TO_HIPS.iter().filter_map(|&s| Some((s, drawn_to_hips(body, &attachment, s)?))));
+    let ways = hung.len() as f64;
+    let mut best: Option<(f64, Motions, Inputs, Attachment, f32)> = None;
+    for (k, (share, mut attachment)) in hung.into_iter().enumerate() {
+        attachment.skin = attachment.skin.strongest(BONES);
+        let dims = settings.cloth_dims.max(1);
+        let mut motions = Motions::new(&source, &heads, &attachment, &joints, dims, &|done| {
+            watch(READING * (k as f64 + done) / ways)
         })?;
-    if settings.surroundings {
-        let all = motions.all.iter().map(|m| (&m.heard[..], &m.roots[..]));
-        motions.hearing = Some(surroundings::hearing(all, first.fps));
+        if settings.surroundings {
+            let all = motions.all.iter().map(|m| (&m.heard[..], &m.roots[..]));
+            motions.hearing = Some(surroundings::hearing(all, first.fps));
+        }
+        if motions.space.basis.ncols() == 0 {
+            continue;
+        }
+        let choosing = Choosing {
+            motions: &motions,
+            fps: first.fps,
+            joints: &joints,
+            cheap: settings.cheap,
+            watch: &|_| {},
+        };
+        let (inputs, left) = choosing.inputs(&sets)?;
+        if best.as_ref().is_none_or(|(least, ..)| left < *least) {
+            best = Some((left, motions, inputs, attachment, share));
+        }
     }
-    let d = motions.space.basis.ncols();
-    if d == 0 {
+    let Some((_, motions, inputs, attachment, drawn)) = best else {
         return Err(Error::Empty("the garment never leaves its skinned place in any take".into()));
-    }
+    };
+    let d = motions.space.basis.ncols();
     if d < settings.cloth_dims {
         let asked = settings.cloth_dims;
         remarks.push(format!("cloth dims reduced from {asked} to {d}: the frames span no more"));
@@ -102,7 +128,7 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
         cheap: settings.cheap,
         watch: &|done| watch(READING + (1.0 - READING) * done),
     };
-    let chosen = choosing.run(&sets)?;
+    let chosen = choosing.run(inputs)?;
     let (basis, m) = (&motions.space.basis, chosen.inputs.scale.len());
     let mut correction = chosen.correction;
     correction.half_axes = half_axes(&motions);
@@ -130,6 +156,7 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
         ("ridge", chosen.ridge.to_string()),
         ("mirrored", mirrored.to_string()),
         ("inputs", report.joints.join(" ")),
+        ("drawn_to_hips", drawn.to_string()),
         ("left_out_over_skin", format!("{:.3}", report.left_out)),
         ("features", correction.features().to_string()),
     ];
