@@ -25,7 +25,7 @@ pub struct Plan {
     pub crowd_secs: f64,
 }
 
-const TRAIN: [&str; 12] = [
+const TRAIN: [&str; 14] = [
     "walk:0.9",
     "turn:45",
     "walk-stop:1.0",
@@ -38,6 +38,8 @@ const TRAIN: [&str; 12] = [
     "walk-turn-stop:-110",
     "stand",
     "turn:-45",
+    "training/bow-deep",
+    "training/squat-deep",
 ];
 const TEST: [&str; 3] = ["walk-turn-stop:90", "walk-stop:1.2", "turn:-70"];
 const WARDROBE: [(&str, [u8; 3]); 4] = [

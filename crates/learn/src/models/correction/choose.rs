@@ -248,12 +248,14 @@ impl Choosing<'_> {
         let rest: Vec<Sums> = (0..sums.len()).map(|fold| others(&sums, fold)).collect();
         let left_out = |ridge: f64, near: f64| -> Result<f64, Error> {
             let blocks = if only_linear { linear(c) } else { blocks(c, near) };
-            let (mut error, mut size) = (0.0, 0.0);
+            let mut sum = 0.0;
             for (rest, scored) in rest.iter().zip(&scored) {
-                let (e, s) = scored.error(&rest.fit(ridge, &blocks)?);
-                (error, size) = (error + e * scored.frames, size + s * scored.frames);
+                let (error, size) = scored.error(&rest.fit(ridge, &blocks)?);
+                // Folds count alike, and no more than a guess of nothing: the only bow among walks is the gate's affair, and a ridge that
+                // is best for it would be too strong for all others.
+                sum += (error / size.max(1e-30)).min(1.0);
             }
-            Ok((error / size.max(1e-30)).sqrt())
+            Ok((sum / rest.len() as f64).sqrt())
         };
         // A weaker hold on nearness is worth a try only at the ridge that is best, or beside it.
         let mut best = (f64::INFINITY, 0, NEAR_HELD_BACK[0]);
@@ -305,11 +307,17 @@ impl Choosing<'_> {
             let features = features(c, &all, motion);
             let guess = fits[motion.clip % fits.len()].apply(&features);
             let distances = distances_sq(&centres, &all);
+            let (mut squares, mut products) = (vec![0.0; d], vec![0.0; d]);
             for f in 0..motion.y.ncols() {
                 for k in 0..d {
                     let (g, y) = (guess[(k, f + motion.lead)], motion.y[(k, f)]);
-                    (guessed[k], right[k]) = (guessed[k] + g * g, right[k] + g * y);
+                    (squares[k], products[k]) = (squares[k] + g * g, products[k] + g * y);
                 }
+            }
+            // As above: clips that are guessed worse than not at all do not shrink what is right for the others.
+            if products.iter().sum::<f64>() > 0.5 * squares.iter().sum::<f64>() {
+                guessed.iter_mut().zip(&squares).for_each(|(sum, v)| *sum += v);
+                right.iter_mut().zip(&products).for_each(|(sum, v)| *sum += v);
             }
             clips.push((motion, guess, distances));
         }
