@@ -279,8 +279,12 @@ impl System {
 
     /// The right side that belongs to [`System::entries`].
     pub fn right_side(&self, g: &[DVec3]) -> Vec<f32> {
-        let part = |&v: &u32| (self.diagonal[v as usize] * single(-g[v as usize])).to_array();
-        self.order.iter().flat_map(part).collect()
+        let mut right = vec![[0.0; 3]; self.order.len()];
+        for i in self.rows.iter().map(|&i| i as usize) {
+            let v = self.order[i] as usize;
+            right[i] = (self.diagonal[v] * single(-g[v])).to_array();
+        }
+        right.into_flattened()
     }
 
     /// The largest component of a gradient that counts.

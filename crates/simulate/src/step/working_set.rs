@@ -24,9 +24,9 @@ pub struct WorkingSet {
     pub triangles: Vec<u32>,
     /// Hinges with a vertex in it.
     pub hinges: Vec<u32>,
-    /// Per vertex and hinge of the cloth, whether it is in it.
+    /// Per vertex of the cloth, whether it is in it.
     pub has: Vec<bool>,
-    pub has_hinge: Vec<bool>,
+    has_hinge: Vec<bool>,
     /// The elements about each vertex.
     triangles_about: Incidence,
     hinges_about: Incidence,
