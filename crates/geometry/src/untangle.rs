@@ -101,7 +101,7 @@ mod tests {
         pulled.positions[at] += Vec3::new(0.034, -0.006, 0.003);
         pulled.positions[at + 1] += Vec3::new(0.0, 0.01, 0.0);
         let before = pulled.clone();
-        let [crossed, left] = untangle_itself(&mut pulled, &vec![false; 169]);
+        let [crossed, left] = untangle_itself(&mut pulled, &[false; 169]);
         assert!(crossed > 0 && left == 0, "{crossed} and {left}");
         let moved = pulled.positions.iter().zip(&before.positions).filter(|(a, b)| a != b).count();
         assert!(moved < 100 && pulled.positions[0] == before.positions[0], "{moved}");
@@ -114,7 +114,7 @@ mod tests {
         pulled.positions[at] += Vec3::new(0.034, -0.006, 0.003);
         pulled.positions[at + 1] += Vec3::new(0.0, 0.01, 0.0);
         let before = pulled.positions.clone();
-        untangle_itself(&mut pulled, &vec![true; 169]);
+        untangle_itself(&mut pulled, &[true; 169]);
         assert_eq!(pulled.positions, before);
     }
 }
