@@ -1,6 +1,7 @@
 //! `toile crowd`: many garments at once, and what they cost.
 
 mod budget;
+mod drawn;
 mod film;
 mod gpu;
 mod kinds;
@@ -32,6 +33,7 @@ use toile_run::{Actor, Crowd, CrowdSettings, Instance};
     toile crowd --count 200 --budget-us 16600 --model shirt.toile --garment shirt --drive shirt:20000\n  \
     toile crowd --model skirt.toile --fabric silk,denim --wind 0,0,-3 --wind 3,0,0 --motion walk\n  \
     toile crowd --gpu --count 100000 --model dress.toile --motion walk\n  \
+    toile crowd --gpu --count 2000 --model dress.toile --size 1920x1080 --picture crowd.png\n  \
     toile crowd --gpu --kernel f32 --seen 0.5 --mm-per-metre 1 --model dress.toile\n  \
     toile crowd --count 1000 --model dress.toile --motion walk --motion walk:0.9 --picture crowd.png"
 )]
@@ -84,7 +86,7 @@ pub struct Args {
     #[arg(long, default_value_t = 0.0)]
     mm_per_metre: f32,
     /// On the graphics card: bones, state and vertices stay there
-    #[arg(long, conflicts_with_all = ["picture", "threads"])]
+    #[arg(long, conflicts_with_all = ["threads"])]
     gpu: bool,
     /// With --gpu, the share of the crowd that is seen, row by row: the others are stepped but not drawn
     #[arg(long, default_value_t = 1.0, requires = "gpu")]
@@ -92,7 +94,7 @@ pub struct Args {
     /// How the graphics card makes vertices: `fastest`, `f32`, `all` or the name of one
     #[arg(long, default_value = "fastest", requires = "gpu")]
     kernel: String,
-    /// Draw the crowd into this PNG file instead
+    /// Draw the crowd into this PNG file instead; with --gpu straight from the card's buffers, every frame of --seconds
     #[arg(long)]
     picture: Option<PathBuf>,
     /// Width and height of the picture or film
@@ -154,6 +156,9 @@ pub fn run(args: &Args) -> Result<()> {
     let clips: Vec<Clip> = motions.iter().map(|m| Clip::new(&body, &m.resampled(rate))).collect();
     if let Some(us) = args.budget_us {
         return budget::run(args, us, &models, &body, &clips, rate);
+    }
+    if let Some(path) = args.picture.as_ref().filter(|_| args.gpu) {
+        return drawn::run(path, args, &model, &body, &clips, rate);
     }
     if let Some(path) = &args.picture {
         return picture::write(path, args, &model, &body, &clips);

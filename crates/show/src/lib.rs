@@ -44,7 +44,7 @@ pub use heat::{heat_colour, heat_colours, write_legend};
 pub use image::Image;
 pub use label::{Anchor, Label};
 pub use page::{Chart, Line, LiveView, Page};
-pub use renderer::{Canvas, Renderer};
+pub use renderer::{Canvas, DeviceFlock, Renderer};
 pub use scene::{Backdrop, Flock, Ground, Item, Material, Member, MeshHandle, Scene, smooth_normals, srgb};
 pub use sheet::{beside, contact_sheet};
 pub use texture::Texture;

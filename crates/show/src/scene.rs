@@ -1,7 +1,7 @@
 //! What is drawn: items with a material, on a ground, with labels.
 
 use crate::Texture;
-use crate::{Error, Label, Result};
+use crate::{DeviceFlock, Error, Label, Result};
 use glam::{Affine3A, Vec2, Vec3};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -374,6 +374,8 @@ pub struct Scene<'a> {
     pub items: Vec<Item<'a>>,
     /// Many at once; bodies before their clothes.
     pub flocks: Vec<Flock<'a>>,
+    /// Flocks whose vertices are on the renderer's device already.
+    pub on_device: Vec<&'a DeviceFlock>,
     /// The floor, which catches shadows.
     pub ground: Option<Ground>,
     /// The wall.
@@ -389,6 +391,7 @@ impl Default for Scene<'_> {
         Self {
             items: Vec::new(),
             flocks: Vec::new(),
+            on_device: Vec::new(),
             ground: Some(Ground::default()),
             backdrop: Backdrop::default(),
             light_azimuth_degrees: None,
@@ -432,7 +435,8 @@ impl<'a> Scene<'a> {
         };
         let members = self.flocks.iter().flat_map(|f| &f.members);
         let flocks = members.flat_map(|m| m.positions.iter().copied());
-        self.items.iter().flat_map(placed).chain(flocks).filter(|p| p.is_finite())
+        let on_device = self.on_device.iter().flat_map(|f| [f.bounds.0, f.bounds.1]);
+        self.items.iter().flat_map(placed).chain(flocks).chain(on_device).filter(|p| p.is_finite())
     }
 
     /// Least and greatest corner around all items; zeros for an empty scene.

@@ -63,13 +63,13 @@ pub fn run(args: &Args, model: &Arc<Model>, clips: &[Clip], rate: f64) -> Result
 }
 
 /// The clips on the device, and what writes them into a crowd's poses.
-struct Feeder {
+pub(super) struct Feeder {
     pipeline: wgpu::ComputePipeline,
     groups: Vec<(wgpu::BindGroup, wgpu::Buffer, [u32; 8])>,
 }
 
 impl Feeder {
-    fn new(gpu: &Gpu, crowd: &GpuCrowd, id: ModelId, clips: &[Clip], side: u32) -> Result<Self> {
+    pub fn new(gpu: &Gpu, crowd: &GpuCrowd, id: ModelId, clips: &[Clip], side: u32) -> Result<Self> {
         let device = &gpu.device;
         let (mut table, mut poses, mut bones) = (Vec::new(), Vec::new(), Vec::new());
         let mut first = 0;
@@ -128,7 +128,7 @@ impl Feeder {
     }
 
     /// Everyone's pose in a frame.
-    fn feed(&self, gpu: &Gpu, frame: u32) {
+    pub fn feed(&self, gpu: &Gpu, frame: u32) {
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         {
             let mut pass = encoder.begin_compute_pass(&Default::default());

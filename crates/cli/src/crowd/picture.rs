@@ -31,7 +31,7 @@ const FOV_Y_DEGREES: f32 = 28.0;
 /// Nearer than this bodies and clothes are drawn in full, beyond it bodies with fewer triangles.
 const NEAR_M: f32 = 15.0;
 /// One vertex of a far body in each cell of this size.
-const CELL_M: f32 = 0.035;
+pub(super) const CELL_M: f32 = 0.035;
 /// Frames before the picture, so that cloth swings as it does on the way: two seconds.
 const BEFORE: usize = 60;
 
@@ -291,7 +291,7 @@ pub(super) fn people(count: usize, aspect: f32, clips: &[Clip]) -> Vec<Person<'_
 }
 
 /// A dye, a little lighter or darker than the next of the same.
-fn dress(dice: &mut Random) -> Vec3 {
+pub(super) fn dress(dice: &mut Random) -> Vec3 {
     const DYES: [[u8; 3]; 12] = [
         [0x3f, 0x7c, 0x93],
         [0x9c, 0x2f, 0x4a],
@@ -311,7 +311,7 @@ fn dress(dice: &mut Random) -> Vec3 {
     srgb(r, g, b).lerp(Vec3::splat(0.2), 0.12) * (0.75 + 0.4 * dice.unit() as f32)
 }
 
-fn skin(dice: &mut Random) -> Vec3 {
+pub(super) fn skin(dice: &mut Random) -> Vec3 {
     const TONES: [[u8; 3]; 5] =
         [[0xe2, 0xc9, 0xb6], [0xd2, 0xae, 0x93], [0xb9, 0x8d, 0x6f], [0x8d, 0x63, 0x4a], [0x60, 0x43, 0x34]];
     let [r, g, b] = TONES[dice.below(TONES.len())];

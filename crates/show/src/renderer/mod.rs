@@ -29,13 +29,14 @@
 //! **What stays on the device.** Triangles are uploaded when a [`MeshHandle`] is first seen and dropped with its
 //! last clone, pictures likewise with a [`Texture`](crate::Texture); vertices are written every frame into buffers that are
 //! reused. Nothing in the passes knows where the picture goes: a window or a web page draws on a [`Canvas`], which stays
-//! on the device; a GPU crowd only brings its own buffers in place of those that `Meshes::upload_flock` fills.
+//! on the device; a GPU crowd brings its own buffers ([`DeviceFlock`]) in place of those that `Meshes::upload_flock` fills.
 //!
 //! [`MeshHandle`]: crate::MeshHandle
 //! [`MeshHandle::without`]: crate::MeshHandle::without
 
 mod canvas;
 mod lights;
+mod on_device;
 mod pictures;
 mod pipelines;
 mod shape;
@@ -44,6 +45,7 @@ mod uniforms;
 mod upload;
 
 pub use canvas::Canvas;
+pub use on_device::DeviceFlock;
 
 use crate::{Camera, Error, Image, Material, Result, Scene};
 use glam::Vec3;
@@ -160,12 +162,7 @@ impl Renderer {
             })
             .await
             .map_err(|e| Error::Device(e.to_string()))?;
-        let scope = device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let renderer = Self::build(device, queue, adapter);
-        match scope.pop().await {
-            Some(e) => Err(Error::Device(e.to_string())),
-            None => Ok(renderer),
-        }
+        Self::on(device, queue, adapter).await
     }
 
     fn build(device: wgpu::Device, queue: wgpu::Queue, adapter: wgpu::Adapter) -> Self {
@@ -291,6 +288,20 @@ impl Renderer {
                 if plan.add(&mut opaque, &mut ghosts, &mut casting) {
                     uniforms.push(flock_uniform(flock, flock.material.depth_slack_m));
                 }
+            }
+        }
+        for flock in &scene.on_device {
+            let plan = Plan {
+                material: &flock.material,
+                slot: uniforms.len(),
+                mesh: uploads.len(),
+                flock: true,
+                picture: pictures::NONE,
+            };
+            uploads.push(flock.uploaded.clone());
+            uniforms.push(flock.uniform(0.0));
+            if plan.add(&mut opaque, &mut ghosts, &mut casting) {
+                uniforms.push(flock.uniform(flock.material.depth_slack_m));
             }
         }
         self.items.bring(&self.device, &self.queue, &scene.items);

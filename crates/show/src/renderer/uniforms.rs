@@ -37,7 +37,7 @@ pub(super) struct ItemUniform {
     sheen: Vec4,
     finish: Vec4,
     depth: Vec4,
-    cloth: Vec4,
+    pub cloth: Vec4,
 }
 
 /// One uniform buffer for the items of a frame, at dynamic offsets, bound with each of the pictures on them.
@@ -174,7 +174,7 @@ pub(super) fn flock_uniform(flock: &Flock<'_>, slack_m: f32) -> ItemUniform {
     block
 }
 
-fn block(m: &Material, slack_m: f32, leads_m: Option<&[f32]>, coloured: bool) -> ItemUniform {
+pub(super) fn block(m: &Material, slack_m: f32, leads_m: Option<&[f32]>, coloured: bool) -> ItemUniform {
     let flag = |on: bool| if on { 1.0 } else { 0.0 };
     let worn_slack_m = leads_m.map_or(0.0, |leads| leads.iter().copied().fold(0.0, f32::max));
     ItemUniform {

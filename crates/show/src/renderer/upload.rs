@@ -27,7 +27,7 @@ pub(super) const VERTEX_LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::Vertex
 };
 
 /// An item's buffers for one frame.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct Uploaded {
     pub indices: wgpu::Buffer,
     pub index_count: u32,
@@ -35,7 +35,7 @@ pub(super) struct Uploaded {
 }
 
 /// Where an item's vertices are.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) enum Vertices {
     One(wgpu::Buffer),
     /// A flock's, as the shaders' third group, and how many members it has.
@@ -182,7 +182,12 @@ impl Meshes {
     }
 }
 
-fn buffer(device: &wgpu::Device, label: &str, bytes: usize, usage: wgpu::BufferUsages) -> wgpu::Buffer {
+pub(super) fn buffer(
+    device: &wgpu::Device,
+    label: &str,
+    bytes: usize,
+    usage: wgpu::BufferUsages,
+) -> wgpu::Buffer {
     device.create_buffer(&wgpu::BufferDescriptor {
         label: Some(label),
         size: bytes as u64,
