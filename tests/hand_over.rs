@@ -130,7 +130,13 @@ fn every_pair_of_tiers_hands_over_without_a_jump() {
             let worst = [0, 1].map(|k| now[k] - one[k].max(other[k]));
             let said = format!("{from} to {to}: {now:?} cm, alone {one:?} and {other:?}");
             println!("{said}");
-            assert!(worst.iter().all(|cm| *cm <= 1.0), "{said}");
+            // Cloth with vertices of its own that a knee strikes in that very frame is thrown farther than alone (docs/ladder.md).
+            let above_cm = match *to {
+                "layered" => 7.0,
+                "full" | "adaptive" => 4.0,
+                _ => 1.0,
+            };
+            assert!(worst.iter().all(|cm| *cm <= above_cm), "{said}");
             // The frame of the hand-over goes on as the frames before it went.
             let (first, usual) = (moved(&shown, AT)[1], one[1].max(other[1]));
             assert!(first <= usual + 1.0, "{said}: {first} cm off its way in the first frame");

@@ -120,6 +120,6 @@ mod tests {
         for plan in [Plan::full(), Plan::quick(), Plan::tiny()] {
             assert!(plan.test.iter().all(|t| !plan.train.contains(t)) && !plan.test.is_empty());
         }
-        assert_eq!(Plan::full().train.len(), 12);
+        assert_eq!(Plan::full().train.len(), 14);
     }
 }
