@@ -191,19 +191,27 @@ mod tests {
     use super::*;
     use toile_assets::builtin;
 
+    fn place(garment: &Garment, corners: &[u32; 3]) -> Vec3 {
+        corners.iter().map(|v| garment.sim.positions[*v as usize]).sum::<Vec3>() / 3.0
+    }
+
     #[test]
     fn cloth_that_begins_through_itself_is_parted_unless_it_is_pinned() {
         let body = builtin::body("mannequin:female").unwrap();
         let mut dress = builtin::garment("dress", &body).unwrap();
         assert_eq!(untangled(&dress), dress.sim.positions);
-        // One vertex of the skirt pulled through the cloth beside it.
-        let low = (0..dress.sim.positions.len()).min_by(|a, b| {
-            let height = |v: &usize| (dress.sim.positions[*v].y - 0.7).abs();
-            height(a).total_cmp(&height(b))
-        });
-        let (low, along) = (low.unwrap(), Vec3::new(0.05, 0.004, 0.05));
-        let outwards = dress.sim.normals()[low];
-        dress.sim.positions[low] += along - along.dot(outwards) * outwards - 0.02 * outwards;
+        // An edge of the skirt put through a triangle beside it.
+        let [low, next, _] = dress.sim.triangles.iter().copied().find(|t| place(&dress, t).y < 0.75).unwrap();
+        let from = dress.sim.positions[low as usize];
+        let beside = |t: &&[u32; 3]| {
+            let own = t.contains(&low) || t.contains(&next);
+            !own && (0.06..0.12).contains(&place(&dress, t).distance(from))
+        };
+        let through = *dress.sim.triangles.iter().find(beside).unwrap();
+        let [a, b, c] = through.map(|v| dress.sim.positions[v as usize]);
+        let (middle, up) = (place(&dress, &through), 0.01 * (b - a).cross(c - a).normalize());
+        dress.sim.positions[low as usize] = middle + up;
+        dress.sim.positions[next as usize] = middle - up;
         let crossing = |positions: Vec<Vec3>| {
             let mesh = toile_assets::Mesh { positions, ..dress.sim.clone() };
             toile_geometry::self_crossings(&mesh).len()
