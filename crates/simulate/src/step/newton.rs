@@ -79,13 +79,6 @@ pub(super) fn minimise(
         if !moved.is_finite() {
             return Err(Failure { cause: Cause::NotFinite, vertex: worst });
         }
-        if std::env::var_os("TRACE").is_some() {
-            eprintln!(
-                "it {iteration} steps {steps} moved {moved:.2e} set {} rms {:.2e} tol {tolerance:.2e}",
-                ws.working.vertices.len(),
-                mean_move(scene, &ws.move_, 1e9)
-            );
-        }
         let before = std::mem::replace(&mut mean, mean_move(scene, &ws.move_, most(iteration) * tolerance));
         // The moves shrink by about the ratio of the last two: what is still to come is judged, not what was.
         let ahead = if before.is_finite() { (mean / before).min(1.0) } else { 1.0 };
@@ -292,7 +285,7 @@ fn mean_move(scene: &Scene, moves: &[DVec3], most: f64) -> f64 {
 /// do not hold up the rest; where more do, squeezed between limbs that leave no place for them, it is ever less.
 fn most(iteration: usize) -> f64 {
     let share = (PATIENT / iteration.max(1) as f64).min(1.0);
-    std::env::var("MOST").map_or(25.0, |s| s.parse().unwrap()) * share * share
+    25.0 * share * share
 }
 
 /// Iterations before chattering vertices count for less.
