@@ -617,7 +617,15 @@ fn clothes(
     for (k, worn) in all.iter_mut().enumerate().skip(1) {
         worn.cloth.material = dyed(worn.cloth.material, k);
     }
-    finish::keep_order(&mut all, &worn_over);
+    let through = finish::keep_order(&mut all, &worn_over);
+    if through.covered > 0 {
+        let percent = |n: usize| 100.0 * n as f64 / through.covered as f64;
+        eprintln!(
+            "outfit: {:.2} % of what is worn under another garment showed through, {:.2} % once that is pushed out",
+            percent(through.before),
+            percent(through.after)
+        );
+    }
     for (k, name) in args.garment.iter().enumerate() {
         let mut garment = resolve::garment(name, body, args.rest.into(), None)?;
         resolve::held_by(&mut garment, &args.pin)?;
