@@ -39,8 +39,11 @@ pub struct LimbCache {
     came: Vec<f32>,
     /// What was last found per sample and segment.
     nearest: Vec<CachedNearest>,
-    /// Per sample and segment the triangle where the sample was last outside, or where it was first seen inside.
+    /// Per sample and segment the triangle on whose side the sample belongs: where it is worn, on its own limb; elsewhere where
+    /// it was last outside, or was first seen inside.
     entered: Vec<u32>,
+    /// Whether a sample is worn on its limb, as a sleeve is.
+    worn: Vec<bool>,
     /// Time of all looks so far, s.
     clock: f32,
 }
@@ -101,10 +104,26 @@ impl LimbCache {
             came: vec![0.0; samples],
             nearest: vec![CachedNearest::default(); samples * segments],
             entered: vec![u32::MAX; samples * segments],
+            worn: vec![false; samples],
             clock: 0.0,
         };
         cache.give_back_patches(scene);
+        cache.note_worn(scene, x, body);
         cache
+    }
+
+    /// Notes on which side of its own limb each sample is worn. Vertices beside each other are worn beside each other, so what
+    /// an elbow squeezes comes out on one side; where each of them came in last is not as sure.
+    fn note_worn(&mut self, scene: &Scene, x: &[DVec3], body: &BodySurface) {
+        let segments = self.limb_of.len();
+        for (s, sample) in scene.samples.iter().enumerate() {
+            let (home, y) = (self.home(s), sample.point(x));
+            self.worn[s] = home != 0 && body.nearest_on(home, y, FAR_M).is_some();
+            for segment in (0..segments).filter(|&k| self.worn[s] && self.limb_of[k] as usize == home) {
+                let found = body.nearest_on_segment(segment, y, f64::INFINITY, None).found;
+                self.entered[s * segments + segment] = found.map_or(u32::MAX, |f| f.0.triangle);
+            }
+        }
     }
 
     /// The limb that a sample belongs to.
@@ -190,6 +209,10 @@ impl LimbCache {
 
     /// Notes on which side of a segment a sample is, while it is outside or as good as.
     fn note_side(&mut self, body: &BodySurface, at: usize, found: &Option<(Nearest, bool)>, y: DVec3) {
+        let (s, segment) = (at / self.limb_of.len(), at % self.limb_of.len());
+        if self.worn[s] && self.limb_of[segment] as usize == self.home(s) {
+            return;
+        }
         let entered = &mut self.entered[at];
         let Some((f, _)) = found.as_ref().filter(|(f, _)| f.point.distance_squared(y) < FAR_M * FAR_M) else {
             *entered = u32::MAX;
@@ -244,7 +267,7 @@ impl LimbCache {
             if clear > FAR_M {
                 self.note_clear(s, segment, clear, within);
                 self.seeds[at] = u32::MAX;
-                self.entered[at] = u32::MAX;
+                self.note_side(body, at, &None, y);
                 return None;
             }
         }
