@@ -1,22 +1,23 @@
 //! Vertices that are within an arm or a leg are moved out of it, lanes over instances as in [`super::skin`].
 //!
-//! Limbs that a vertex meets often are always looked at, others where the box about its panel is near them. Most vertices are
-//! beside a limb, not in it: what that takes is the distance from its middle and the place along its line. The radius is
-//! looked up only where one of the lanes is near enough. Which limbs a lane is held against is its own affair, and one
-//! that is not moved keeps its bits, so which instances share lanes changes nothing.
-//! Measured and left: lanes over the vertices of a panel, instance by instance. Nothing waits for others then, but a panel
-//! of a garment is half a metre long, so that most limbs are near it, and one short product after the other waits
-//! for itself: twice the time.
+//! Limbs that a vertex meets often are always looked at, others where the box about its panel is near them. What that takes is
+//! the place along a limb's line and in an ellipse about it ([`Cover`]). The radius is looked up only where one of
+//! the lanes is within that. Which limbs a lane is held against is its own affair, and one that is not moved keeps its bits,
+//! so which instances share lanes changes nothing.
+//! Measured and left: lanes over the vertices of a panel, instance by instance (twice the time: a panel of a garment is
+//! half a metre long, so that most limbs are near it), and a queue of the lanes that are near a limb, worked side by side
+//! whatever vertex they are of (a tenth more: with sixteen lanes half of all are near, and bringing them together costs as
+//! much as it saves).
 
 use super::fuse::Fuse;
 use super::normals::inverse_sqrt;
 use glam::Vec3;
 use toile_model::{Attachment, CARRIED, LimbTube, MAX_LIMBS, Shield};
 
-/// Numbers of a posed limb: its middle, its line, across and to the side.
-const NUMBERS: usize = 12;
-/// The sign of a number.
-const SIGN: u32 = 1 << 31;
+/// Numbers of a posed limb: its middle, its line, across and to the side, and two directions of the ellipse about it.
+const NUMBERS: usize = 18;
+/// Numbers of the ball about the trunk: its middle and the square of its radius.
+const BALL: usize = 4;
 /// Over this share of half a limb from its ends it fades, so that nothing jumps where a vertex slides over them.
 pub(crate) const FADE: f32 = 0.12;
 /// How far outside of limbs vertices are kept, m: between them edges cut the round of a thigh.
@@ -52,26 +53,38 @@ pub(crate) struct Shape {
     /// Polynomials along the line, one for each term around it.
     pub radius: [[f32; KEPT_ALONG]; KEPT_AROUND],
     /// At a place along the line nothing farther from it than `reach_m[0] + place · reach_m[1]` is within the limb.
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code))] // the shader's first look
     pub reach_m: [f32; 2],
     /// The largest of that.
     largest_m: f32,
+    cover: Cover,
     /// Square of half the line's length.
     pub half_sq: f32,
     /// Where it ends, with what others may push a vertex by, as a place along the line.
     pub end: f32,
     pub margin_m: f32,
+    /// Which way is out of it for cloth that is deep in it: 1 for what is worn over it, as a skirt over thighs, −1 for what it
+    /// lies on, as an arm on a bodice.
+    pub outward: f32,
 }
 
-/// Which limbs are near a panel of vertices: bit by bit in any lane, and all bits of a number for each lane.
-pub(crate) struct Near<const W: usize> {
+/// Which limbs are near a panel of vertices: bit by bit in any lane, and for each limb in which lanes.
+pub(crate) struct Near {
     any: u32,
-    lanes: [[u32; W]; MAX_LIMBS],
+    lanes: [u32; MAX_LIMBS],
 }
 
 impl Limbs {
     pub fn new(shield: &Shield, worn: &Attachment) -> Self {
         let margin_m = shield.margin_m + BESIDE_M;
-        let shape = |limb: &LimbTube| {
+        // Arms come first, legs within the garment and what is below them behind ([`toile_model::Shield`]).
+        let first_within = shield.limbs.iter().position(|limb| limb.is_within(&worn.rest));
+        let is_worn = |k: usize, limb: &LimbTube| {
+            first_within.is_some_and(|first| k >= first)
+                || (0..worn.rest.len()).any(|v| worn.skin.weight(v, limb.joint) >= CARRIED)
+        };
+        let first_of_trunk = shield.limbs.len() - shield.trunk;
+        let shape = |(k, limb): (usize, &LimbTube)| {
             let radius = simplified(limb);
             let reach_m = reach_m(&radius, margin_m);
             Shape {
@@ -83,15 +96,16 @@ impl Limbs {
                 radius,
                 reach_m,
                 largest_m: reach_m[0] + reach_m[1].abs(),
+                cover: Cover::new(&radius, margin_m),
                 half_sq: limb.half.length_squared(),
                 end: 1.0 + SLACK_M / limb.half.length(),
                 margin_m,
+                outward: if k >= first_of_trunk || is_worn(k, limb) { 1.0 } else { -1.0 },
             }
         };
         let carried_by = |v: usize| {
             worn.skin.row(v).max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(joint, _)| u32::from(joint))
         };
-        let first_of_trunk = shield.limbs.len() - shield.trunk;
         // A limb that hardly any vertex meets often, a foot within a skirt, any may meet: mostly it is far from all. A limb
         // that carries a vertex is the skin it lies on.
         let met = |k: usize| shield.meets.iter().filter(|often| *often >> k & 1 == 1).count();
@@ -103,23 +117,26 @@ impl Limbs {
             let limbs = shield.limbs.iter().enumerate();
             limbs.fold(0, |bits, (k, limb)| bits | u32::from(may(k, limb)) << k)
         };
+        let meets: Vec<[u32; 2]> =
+            shield.meets.iter().enumerate().map(|(v, often)| [*often, may_meet(v) & !often]).collect();
         Self {
             trunk: (((1u64 << shield.trunk) - 1) << first_of_trunk) as u32,
-            shapes: shield.limbs.iter().map(shape).collect(),
-            meets: shield.meets.iter().enumerate().map(|(v, often)| [*often, may_meet(v) & !often]).collect(),
+            shapes: shield.limbs.iter().enumerate().map(shape).collect(),
+            meets,
             outward: shield.outward.iter().enumerate().map(|(v, n)| (12 * carried_by(v), *n)).collect(),
         }
     }
 
     /// Numbers that posed limbs take in one lane.
     pub fn room(&self) -> usize {
-        NUMBERS * self.shapes.len()
+        NUMBERS * self.shapes.len() + BALL
     }
 
     /// Poses the limbs for all lanes.
     #[inline(always)]
     pub fn pose<F: Fuse, const L: usize>(&self, bones: &[[f32; L]], out: &mut [[f32; L]]) {
-        for (shape, out) in self.shapes.iter().zip(out.as_chunks_mut::<NUMBERS>().0) {
+        let (limbs, ball) = out.split_at_mut(NUMBERS * self.shapes.len());
+        for (shape, out) in self.shapes.iter().zip(limbs.as_chunks_mut::<NUMBERS>().0) {
             let bone: &[[f32; L]; 12] = bones[shape.bone..].first_chunk().expect("bones are whole");
             for axis in 0..3 {
                 for n in 0..L {
@@ -133,33 +150,61 @@ impl Limbs {
                     out[9 + axis][n] = turned(shape.side, 0.0);
                 }
             }
-        }
-    }
-
-    /// Which way is out of the body for a vertex: across a posed limb and to its side.
-    #[inline(always)]
-    fn outward_at<F: Fuse, const W: usize>(
-        &self,
-        v: usize,
-        bones: &[[f32; W]],
-        limb: &[[f32; W]; NUMBERS],
-    ) -> [[f32; W]; 2] {
-        let (bone, outward) = self.outward[v];
-        let bone: &[[f32; W]; 12] = bones[bone as usize..].first_chunk().expect("bones are whole");
-        let mut out = [[0.0f32; W]; 3];
-        for axis in 0..3 {
-            for n in 0..W {
-                let z = bone[6 + axis][n] * outward.z;
-                let yz = F::fma(bone[3 + axis][n], outward.y, z);
-                out[axis][n] = F::fma(bone[axis][n], outward.x, yz);
+            for (k, [along, across, side]) in shape.cover.ways.into_iter().enumerate() {
+                for axis in 0..3 {
+                    for n in 0..L {
+                        let beside = F::fma(out[6 + axis][n], across, out[9 + axis][n] * side);
+                        out[12 + 3 * k + axis][n] = F::fma(out[3 + axis][n], along, beside);
+                    }
+                }
             }
         }
-        [dot::<F, W>(&out, limb, 6), dot::<F, W>(&out, limb, 9)]
+        self.pose_ball::<F, L>(limbs, ball);
     }
 
-    /// All bits where a vertex meets any limb often, or none.
-    pub fn meets_often(&self, v: usize) -> u32 {
-        0u32.wrapping_sub(u32::from(self.meets.get(v).is_some_and(|[often, _]| *often != 0)))
+    /// The ball about all parts of the trunk, once they are posed: most vertices are beyond it.
+    #[inline(always)]
+    fn pose_ball<F: Fuse, const L: usize>(&self, limbs: &[[f32; L]], ball: &mut [[f32; L]]) {
+        let parts = limbs.as_chunks::<NUMBERS>().0.iter().zip(&self.shapes).enumerate();
+        let trunk = parts.filter(|(k, _)| self.trunk >> k & 1 == 1).map(|(_, part)| part);
+        let share = 1.0 / self.trunk.count_ones().max(1) as f32;
+        ball.fill([0.0; L]);
+        for (limb, _) in trunk.clone() {
+            for axis in 0..3 {
+                for n in 0..L {
+                    ball[axis][n] = F::fma(limb[axis][n], share, ball[axis][n]);
+                }
+            }
+        }
+        for (limb, shape) in trunk {
+            for n in 0..L {
+                let mut apart_sq = 0.0;
+                for axis in 0..3 {
+                    let apart = limb[axis][n] - ball[axis][n];
+                    apart_sq = F::fma(apart, apart, apart_sq);
+                }
+                let radius = apart_sq.sqrt() + shape.ends_m();
+                let radius_sq = radius * radius;
+                ball[3][n] = if radius_sq > ball[3][n] { radius_sq } else { ball[3][n] };
+            }
+        }
+    }
+
+    /// Lanes in which a vertex is within the ball about the trunk, bit by bit.
+    #[inline(always)]
+    fn at_trunk<F: Fuse, const W: usize>(&self, point: &[[f32; W]; 3], posed: &[[f32; W]]) -> u32 {
+        let ball: &[[f32; W]; BALL] = posed.last_chunk().expect("the ball comes last");
+        let mut beyond = [0u32; W];
+        for n in 0..W {
+            let [x, y, z] = [0, 1, 2].map(|axis| point[axis][n] - ball[axis][n]);
+            beyond[n] = F::fma(x, x, F::fma(y, y, F::fma(z, z, -ball[3][n]))).to_bits();
+        }
+        F::signs(&beyond)
+    }
+
+    /// Whether a vertex meets any limb often.
+    pub fn meets_often(&self, v: usize) -> bool {
+        self.meets.get(v).is_some_and(|[often, _]| *often != 0)
     }
 
     /// Which of the limbs that a panel of vertices from `first` on may meet are near it.
@@ -169,8 +214,8 @@ impl Limbs {
         first: usize,
         posed: &[[f32; W]],
         panel: &[[[f32; W]; 3]],
-    ) -> Near<W> {
-        let mut near = Near { any: 0, lanes: [[0; W]; MAX_LIMBS] };
+    ) -> Near {
+        let mut near = Near { any: 0, lanes: [0; MAX_LIMBS] };
         let own = self.meets.get(first..first + panel.len()).unwrap_or_default();
         let mut bits = own.iter().fold(0, |bits, [_, may]| bits | may);
         if bits == 0 {
@@ -203,76 +248,96 @@ impl Limbs {
             let along = gap::<F, W>(&apart, &half, limb, 3, shape.end);
             let across = gap::<F, W>(&apart, &half, limb, 6, shape.beside_m());
             let side = gap::<F, W>(&apart, &half, limb, 9, shape.beside_m());
-            let mut any = 0;
+            let mut close = [0u32; W];
             for n in 0..W {
-                near.lanes[k][n] = along[n].to_bits() & across[n].to_bits() & side[n].to_bits();
-                any |= near.lanes[k][n];
+                close[n] = along[n].to_bits() & across[n].to_bits() & side[n].to_bits();
             }
-            near.any |= (any >> 31) << k;
+            near.lanes[k] = F::signs(&close);
+            near.any |= u32::from(near.lanes[k] != 0) << k;
         }
         near
     }
 
-    /// Moves a vertex out of limbs, or out of the trunk, in lanes whose sign is set in `which`. Signs of lanes that were
-    /// within any, and of those that were within several.
+    /// Moves a vertex out of limbs, or out of the trunk, in the lanes of `which`. Lanes that were within any, and those that were
+    /// within several, bit by bit.
     #[inline(always)]
     pub fn clear<F: Fuse, const W: usize>(
         &self,
         v: usize,
         trunk: bool,
-        which: &[u32; W],
-        close: &Near<W>,
+        mut which: u32,
+        close: &Near,
         posed: &[[f32; W]],
         bones: &[[f32; W]],
         point: &mut [[f32; W]; 3],
-    ) -> [[u32; W]; 2] {
-        let (mut once, mut twice) = ([0u32; W], [0u32; W]);
-        let Some(&[often, may]) = self.meets.get(v) else { return [once, twice] };
-        let posed = posed.as_chunks::<NUMBERS>().0;
+    ) -> [u32; 2] {
+        let (mut once, mut twice) = (0, 0);
+        let Some(&[often, may]) = self.meets.get(v) else { return [0; 2] };
         let mut bits = (often | may & close.any) & if trunk { self.trunk } else { !self.trunk };
+        if trunk && bits != 0 {
+            which &= self.at_trunk::<F, W>(point, posed);
+        }
+        let posed = posed.as_chunks::<NUMBERS>().0;
         while bits != 0 {
             let k = bits.trailing_zeros() as usize;
             bits &= bits - 1;
+            let lanes = which & if often >> k & 1 == 1 { u32::MAX } else { close.lanes[k] };
+            if lanes == 0 {
+                continue;
+            }
             let (shape, limb) = (&self.shapes[k], &posed[k]);
             let apart = apart(point, limb);
             let place = dot::<F, W>(&apart, limb, 3);
-            let always = 0u32.wrapping_sub(often >> k & 1);
-            let (mut near, mut any) = ([0u32; W], 0);
-            for n in 0..W {
-                let apart_sq = F::fma(apart[0][n], apart[0][n], apart[1][n] * apart[1][n]);
-                let apart_sq = F::fma(apart[2][n], apart[2][n], apart_sq);
-                let reach = F::fma(place[n], shape.reach_m[1], shape.reach_m[0]);
-                let beyond = F::fma(-reach, reach, F::fma(-place[n] * shape.half_sq, place[n], apart_sq));
-                // By the signs: comparisons would be gathered lane by lane.
-                near[n] = (place[n].abs() - 1.0).to_bits()
-                    & beyond.to_bits()
-                    & which[n]
-                    & (always | close.lanes[k][n]);
-                any |= near[n];
-            }
-            if any & SIGN == 0 {
+            let near = shape.near::<F, W>(&apart, &place, limb) & lanes;
+            if near == 0 {
                 continue;
             }
             let (across, side) = (dot::<F, W>(&apart, limb, 6), dot::<F, W>(&apart, limb, 9));
-            let Some(inside) = shape.inside::<F, W>(&place, [&across, &side], &near) else { continue };
-            let out = self.outward_at::<F, W>(v, bones, limb);
+            let inside = shape.inside::<F, W>(&place, [&across, &side]);
+            let within = inside.signs::<F>() & near;
+            if within == 0 {
+                continue;
+            }
+            let out = self.outward_at::<F, W>(v, bones, limb, shape.outward);
             let [by_across, by_side] = shape.out_of::<F, W>(&inside, &place, [&across, &side], &out);
+            let mut moved = [[0.0f32; W]; 3];
             for axis in 0..3 {
                 for n in 0..W {
-                    let moved = F::fma(limb[6 + axis][n], by_across[n], limb[9 + axis][n] * by_side[n]);
-                    // What is not moved keeps its bits, the sign of a zero too.
-                    let to = point[axis][n] + moved;
-                    point[axis][n] = if moved == 0.0 { point[axis][n] } else { to };
+                    let to = F::fma(limb[6 + axis][n], by_across[n], limb[9 + axis][n] * by_side[n]);
+                    moved[axis][n] = point[axis][n] + to;
                 }
             }
-            for n in 0..W {
-                // Less than nothing is missing: the sign.
-                let within = (0.0 - inside.missing[n]).to_bits();
-                twice[n] |= once[n] & within;
-                once[n] |= within;
+            // What is not moved keeps its bits, the sign of a zero too.
+            for axis in 0..3 {
+                F::replace(within, &moved[axis], &mut point[axis]);
             }
+            twice |= once & within;
+            once |= within;
         }
         [once, twice]
+    }
+
+    /// Which way is out of the body for a vertex, or into it where `sign` says so: across a posed limb and to its side.
+    #[inline(always)]
+    fn outward_at<F: Fuse, const W: usize>(
+        &self,
+        v: usize,
+        bones: &[[f32; W]],
+        limb: &[[f32; W]; NUMBERS],
+        sign: f32,
+    ) -> [[f32; W]; 2] {
+        let (bone, outward) = self.outward[v];
+        let outward = outward * sign;
+        let bone: &[[f32; W]; 12] = bones[bone as usize..].first_chunk().expect("bones are whole");
+        let mut out = [[0.0f32; W]; 3];
+        for axis in 0..3 {
+            for n in 0..W {
+                let z = bone[6 + axis][n] * outward.z;
+                let yz = F::fma(bone[3 + axis][n], outward.y, z);
+                out[axis][n] = F::fma(bone[axis][n], outward.x, yz);
+            }
+        }
+        [dot::<F, W>(&out, limb, 6), dot::<F, W>(&out, limb, 9)]
     }
 }
 
@@ -306,7 +371,7 @@ fn apart<const W: usize>(point: &[[f32; W]; 3], limb: &[[f32; W]; NUMBERS]) -> [
     apart
 }
 
-/// Vertices that are within a limb, in every lane.
+/// How far vertices are within a limb, in every lane.
 struct Inside<const W: usize> {
     /// Terms around the limb at their place along it.
     terms: [[f32; W]; KEPT_AROUND],
@@ -315,20 +380,54 @@ struct Inside<const W: usize> {
     missing: [f32; W],
 }
 
+impl<const W: usize> Inside<W> {
+    /// Lanes that are within, bit by bit.
+    #[inline(always)]
+    fn signs<F: Fuse>(&self) -> u32 {
+        let mut within = [0u32; W];
+        for n in 0..W {
+            // Less than nothing is missing: the sign.
+            within[n] = (0.0 - self.missing[n]).to_bits();
+        }
+        F::signs(&within)
+    }
+}
+
 impl Shape {
     /// How far beside the line a panel may be and still meet the limb, m.
     pub fn beside_m(&self) -> f32 {
         self.largest_m + SLACK_M
     }
 
-    /// How far within the limb vertices are; `None` where no lane is.
+    /// From its middle to the farthest of its ends, m.
+    fn ends_m(&self) -> f32 {
+        self.half_sq.sqrt() + self.largest_m
+    }
+
+    /// Lanes in which a vertex may be within the limb, bit by bit.
     #[inline(always)]
-    fn inside<F: Fuse, const W: usize>(
+    fn near<F: Fuse, const W: usize>(
         &self,
+        apart: &[[f32; W]; 3],
         place: &[f32; W],
-        [x, y]: [&[f32; W]; 2],
-        near: &[u32; W],
-    ) -> Option<Inside<W>> {
+        limb: &[[f32; W]; NUMBERS],
+    ) -> u32 {
+        let (u, v) = (dot::<F, W>(apart, limb, 12), dot::<F, W>(apart, limb, 15));
+        let ([from_u, from_v], [a, b, c]) = (self.cover.from, self.cover.reach_m);
+        let mut near = [0u32; W];
+        for n in 0..W {
+            let (u, v) = (u[n] - from_u, v[n] - from_v);
+            let reach = F::fma(F::fma(place[n], c, b), place[n], a);
+            let beyond = F::fma(u, u, F::fma(v, v, -(reach * reach)));
+            // By the signs: comparisons would be gathered lane by lane.
+            near[n] = (place[n].abs() - 1.0).to_bits() & beyond.to_bits();
+        }
+        F::signs(&near)
+    }
+
+    /// How far within the limb vertices are.
+    #[inline(always)]
+    fn inside<F: Fuse, const W: usize>(&self, place: &[f32; W], [x, y]: [&[f32; W]; 2]) -> Inside<W> {
         // The terms around the limb at this place.
         let [a, b, c, d, e] = &self.radius;
         let of = |coefficients| polynomial::<F, W>(coefficients, place);
@@ -341,16 +440,11 @@ impl Shape {
             (rho[n], cos[n], sin[n]) = (rho_sq * per, x[n] * per, y[n] * per);
         }
         let radius = self.radius_at::<F, W>(&terms, &cos, &sin);
-        let (mut missing, mut inside, mut any) = ([0.0f32; W], [0u32; W], 0u32);
+        let mut missing = [0.0f32; W];
         for n in 0..W {
-            // Its sign and that of being near.
-            inside[n] = (rho[n] - radius[n]).to_bits() & near[n] & SIGN;
-            any |= inside[n];
+            missing[n] = radius[n] - rho[n];
         }
-        for n in 0..W {
-            missing[n] = if inside[n] != 0 { radius[n] - rho[n] } else { 0.0 };
-        }
-        (any != 0).then_some(Inside { terms, rho, missing })
+        Inside { terms, rho, missing }
     }
 
     /// By how much a vertex is to be moved across and to the side. It goes straight away from the line where it is hardly
@@ -377,7 +471,6 @@ impl Shape {
             let at = if radius[n] > rho[n] { radius[n] } else { rho[n] };
             let fade = (1.0 - place[n].abs()) * (1.0 / FADE);
             let fade = if fade < 1.0 { fade } else { 1.0 };
-            let fade = if missing[n] > 0.0 { fade } else { 0.0 };
             by[0][n] = F::fma(toward[0][n], at, -x[n]) * fade;
             by[1][n] = F::fma(toward[1][n], at, -y[n]) * fade;
         }
@@ -400,6 +493,56 @@ impl Shape {
             out[n] = F::fma(terms[3][n], cos2, F::fma(terms[4][n], sin2, first));
         }
         out
+    }
+}
+
+/// An ellipse about every section of a limb, with the margin: what is beyond it is not in the limb.
+struct Cover {
+    /// Two directions as shares of along, across and side. A product with them, less `from`, is the place in the ellipse.
+    ways: [[f32; 3]; 2],
+    from: [f32; 2],
+    /// Its radius, a polynomial along the line, m.
+    reach_m: [f32; 3],
+}
+
+impl Cover {
+    fn new(radius: &[[f32; KEPT_ALONG]; KEPT_AROUND], margin_m: f32) -> Self {
+        let term = |k: usize, place: f32| radius[k].iter().rev().fold(0.0, |sum, c| sum * place + c);
+        let places = || (0..=64).map(|i| i as f32 / 32.0 - 1.0);
+        let mean = |k: usize| places().map(|p| term(k, p)).sum::<f32>() / 65.0;
+        let slope =
+            |k: usize| places().map(|p| p * term(k, p)).sum::<f32>() / places().map(|p| p * p).sum::<f32>();
+        // The first harmonic is where the middle of a section is, the second how much longer it is than wide, and which way.
+        let (middle, drift) = ([mean(1), mean(2)], [slope(1), slope(2)]);
+        let (cos2, sin2) = (mean(3), mean(4));
+        let longer = (cos2.hypot(sin2) / mean(0).abs().max(1e-3)).min(0.4);
+        let (sin, cos) = (0.5 * sin2.atan2(cos2)).sin_cos();
+        let axes = [[cos, sin, 1.0 + longer], [-sin, cos, 1.0 - longer]];
+        let ways = axes.map(|[x, y, long]| [-(x * drift[0] + y * drift[1]) / long, x / long, y / long]);
+        let from = axes.map(|[x, y, long]| (x * middle[0] + y * middle[1]) / long);
+        let largest = |place: f32| {
+            let terms: [f32; KEPT_AROUND] = std::array::from_fn(|k| term(k, place));
+            let reach = |step: i32| {
+                let (s, c) = (step as f32 / 64.0 * std::f32::consts::TAU).sin_cos();
+                let around = [1.0, c, s, c * c - s * s, 2.0 * c * s];
+                let rho = margin_m + terms.iter().zip(around).map(|(t, a)| t * a).sum::<f32>();
+                let at = |[along, across, side]: [f32; 3]| place * along + rho * (c * across + s * side);
+                (at(ways[0]) - from[0]).hypot(at(ways[1]) - from[1])
+            };
+            // The line itself is within, too: what is between it and the skin then is.
+            let line = (place * ways[0][0] - from[0]).hypot(place * ways[1][0] - from[1]);
+            (0..64).map(reach).fold(line, f32::max)
+        };
+        let all: Vec<(f32, f32)> = places().map(|p| (p, largest(p))).collect();
+        let sum = |f: &dyn Fn(f32, f32) -> f32| all.iter().map(|(p, r)| f(*p, *r)).sum::<f32>() / 65.0;
+        // Even and odd powers are apart from each other on the whole of the line.
+        let (squares, fourths) = (sum(&|p, _| p * p), sum(&|p, _| p.powi(4)));
+        let (flat, bent) = (sum(&|_, r| r), sum(&|p, r| p * p * r));
+        let c = (bent - squares * flat) / (fourths - squares * squares);
+        let b = sum(&|p, r| p * r) / squares;
+        let above = all.iter().map(|(p, r)| r - b * p - c * p * p).fold(0.0, f32::max);
+        // Between the places looked at it is hardly larger.
+        Self { ways, from, reach_m: [1.02 * above + 0.02 * (b.abs() + c.abs()), b, c] }
     }
 }
 
@@ -442,12 +585,102 @@ fn polynomial<F: Fuse, const W: usize>(coefficients: &[f32; KEPT_ALONG], at: &[f
     out
 }
 
+/// The product of `v` with three rows of `limb` from `at` on.
 #[inline(always)]
-fn dot<F: Fuse, const W: usize>(v: &[[f32; W]; 3], limb: &[[f32; W]; NUMBERS], at: usize) -> [f32; W] {
+fn dot<F: Fuse, const W: usize>(v: &[[f32; W]; 3], limb: &[[f32; W]], at: usize) -> [f32; W] {
+    let limb: &[[f32; W]; 3] = limb[at..].first_chunk().expect("three rows");
     let mut out = [0.0f32; W];
     for n in 0..W {
-        let z = v[2][n] * limb[at + 2][n];
-        out[n] = F::fma(v[0][n], limb[at][n], F::fma(v[1][n], limb[at + 1][n], z));
+        let z = v[2][n] * limb[2][n];
+        out[n] = F::fma(v[0][n], limb[0][n], F::fma(v[1][n], limb[1][n], z));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fuse::Exact;
+    use super::*;
+    use toile_geometry::Random;
+    use toile_model::{AROUND, NEIGHBOURS, Skin};
+
+    /// An upper arm along x, 5 cm thick, and a bodice below it whose outside is up.
+    fn arm_over(weight_on_arm: f32) -> Limbs {
+        let mut radius = [[0.0; AROUND]; toile_model::ALONG];
+        radius[0][0] = 0.05;
+        let limb = LimbTube {
+            joint: 1,
+            middle: Vec3::ZERO,
+            half: Vec3::new(0.15, 0.0, 0.0),
+            across: Vec3::Y,
+            radius,
+        };
+        let rows = [vec![(0u16, 1.0 - weight_on_arm), (1, weight_on_arm)]];
+        let worn = Attachment { rest: vec![Vec3::ZERO], skin: Skin::from_rows(rows).unwrap() };
+        let shield = Shield {
+            points: vec![Vec3::ZERO],
+            normals: vec![Vec3::Y],
+            skin: Skin::from_rows([vec![(0u16, 1.0)]]).unwrap(),
+            near: vec![[0; NEIGHBOURS]],
+            margin_m: 0.003,
+            limit_m: 0.15,
+            limbs: vec![limb],
+            trunk: 0,
+            meets: vec![1],
+            outward: vec![Vec3::Y],
+        };
+        Limbs::new(&shield, &worn)
+    }
+
+    fn cleared(limbs: &Limbs, at: Vec3) -> Vec3 {
+        let bones: Vec<[f32; 1]> = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+            .repeat(2)
+            .iter()
+            .map(|v| [*v])
+            .collect();
+        let mut posed = vec![[0.0f32; 1]; limbs.room()];
+        limbs.pose::<Exact, 1>(&bones, &mut posed);
+        let mut point = at.to_array().map(|v| [v]);
+        let close = limbs.near::<Exact, 1>(0, &posed, &[point]);
+        limbs.clear::<Exact, 1>(0, false, 1, &close, &posed, &bones, &mut point);
+        Vec3::from_array(point.map(|[v]| v))
+    }
+
+    #[test]
+    fn cloth_goes_under_an_arm_that_lies_on_it_and_over_one_that_it_is_worn_on() {
+        // Deep in the arm, a little above its middle.
+        let at = Vec3::new(0.02, 0.005, 0.0);
+        let (beside, worn) = (cleared(&arm_over(0.0), at), cleared(&arm_over(1.0), at));
+        assert!(beside.y < -0.05 && worn.y > 0.05, "{beside} {worn}");
+        let outside = Vec3::new(0.02, 0.06, 0.0);
+        assert_eq!(cleared(&arm_over(0.0), outside), outside);
+    }
+
+    #[test]
+    fn nothing_of_a_limb_is_beyond_its_cover() {
+        let mut random = Random::new(5);
+        for _ in 0..200 {
+            let mut radius = [[0.0f32; KEPT_ALONG]; KEPT_AROUND];
+            for (k, row) in radius.iter_mut().enumerate() {
+                row.iter_mut().for_each(|c| *c = random.signed() as f32 * if k == 0 { 0.02 } else { 0.01 });
+            }
+            radius[0][0] = 0.12;
+            let cover = Cover::new(&radius, 0.005);
+            for _ in 0..500 {
+                let place = random.signed() as f32;
+                let (s, c) = (random.signed() as f32 * std::f32::consts::PI).sin_cos();
+                let term = |k: usize| radius[k].iter().rev().fold(0.0, |sum, c| sum * place + c);
+                let around = [1.0, c, s, c * c - s * s, 2.0 * c * s];
+                let skin = 0.005 + (0..KEPT_AROUND).map(|k| term(k) * around[k]).sum::<f32>();
+                let rho = skin * random.signed().abs() as f32;
+                let [u, v] = [0, 1].map(|k| {
+                    let [along, across, side] = cover.ways[k];
+                    place * along + rho * (c * across + s * side) - cover.from[k]
+                });
+                let [a, b, c] = cover.reach_m;
+                let reach = a + place * (b + place * c);
+                assert!(u.hypot(v) <= reach, "{} of {reach}", u.hypot(v));
+            }
+        }
+    }
 }

@@ -166,7 +166,7 @@ fn shapes(guard: Option<&Guard>) -> Vec<[f32; 4]> {
         all.push(s.across.extend(s.reach_m[0]).to_array());
         all.push(s.side.extend(s.reach_m[1]).to_array());
         all.extend(s.radius);
-        all.push([s.beside_m(), s.end, s.margin_m, 0.0]);
+        all.push([s.beside_m(), s.end, s.margin_m, s.outward]);
     }
     for (p, n) in guard.points.iter().zip(&guard.normals) {
         all.extend([p.extend(0.0).to_array(), n.extend(0.0).to_array()]);
