@@ -1,6 +1,6 @@
 //! What is done to clothes before they are drawn: covered triangles left out, flat ones curved.
 
-use super::{InLayers, PosedFrames, Worn};
+use super::worn::{InLayers, PosedFrames, Worn};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use glam::Vec3;
