@@ -1,6 +1,6 @@
 //! What is done to clothes before they are drawn: covered triangles left out, flat ones curved.
 
-use super::{InLayers, PosedFrames, Worn};
+use super::worn::{InLayers, PosedFrames, Worn};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use glam::Vec3;
@@ -133,6 +133,21 @@ pub struct ShowThrough {
     pub before: usize,
     /// As many once it is pushed out.
     pub after: usize,
+}
+
+impl ShowThrough {
+    /// Says it where anything is covered.
+    pub fn say(&self) {
+        if self.covered == 0 {
+            return;
+        }
+        let percent = |n: usize| 100.0 * n as f64 / self.covered as f64;
+        eprintln!(
+            "outfit: {:.2} % of what is worn under another garment showed through, {:.2} % once that is pushed out",
+            percent(self.before),
+            percent(self.after)
+        );
+    }
 }
 
 /// How many triangles of an inner garment an outer one covers, and how many come out of it.
