@@ -2,8 +2,8 @@
 
 use super::{Shard, Slot};
 use crate::angle::sin_cos;
-use crate::kernel::{self, GROUP, PLACED, Placement, Rows, RowsMut, Wearers};
-use crate::packed::Packed;
+use crate::cpu::kernel::{self, GROUP, PLACED, Placement, Rows, RowsMut, Wearers};
+use crate::cpu::packed::Packed;
 use glam::{DVec3, Vec3};
 use toile_model::RootFrame;
 
