@@ -107,7 +107,8 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
         // Cloths and winds at rest differ, and were not recorded.
         if !settings.surroundings {
             let [_, left, right] = body.hip_line().bind;
-            motions.add_rest(RootTracker::NEW.follow(left - right).0, joints.len());
+            let (heading, _) = RootTracker::default().follow(left - right);
+            motions.add_rest(heading, joints.len());
         }
         let choosing = Choosing {
             motions: &motions,

@@ -61,6 +61,26 @@ fn poses_far_from_training_leave_the_garment_skinned() {
     assert!(corrected(0.0, 20) > 1e-3, "it opens again");
 }
 
+#[test]
+fn standing_in_the_bind_pose_it_is_as_it_was_draped() {
+    let body = tube_body();
+    let mut takes = draped_takes(&body, 6);
+    // Whatever else it does, in every clip it is 3 cm too high.
+    takes.iter_mut().for_each(|take| take.positions.iter_mut().for_each(|p| p.y += 0.03));
+    let model = Arc::new(crate::train(&body, &takes, &settings()).unwrap().model);
+    let root = RootFrame { position: glam::DVec3::ZERO, heading: 0.0 };
+    let size = |bones: &[Affine3A]| {
+        let mut learned = Stable::new(model.clone());
+        for _ in 0..60 {
+            learned.step_with_root(bones, &root, 1.0 / model.fps).unwrap();
+        }
+        learned.coefficients().iter().map(|y| y * y).sum::<f32>().sqrt()
+    };
+    let rest = size(&[Affine3A::IDENTITY; 2]);
+    let bent = size(takes[0].frame_bones(takes[0].len() / 3));
+    assert!(rest < 0.5 * bent, "{rest} at rest, {bent} in a clip");
+}
+
 /// Takes of a cloth that sways less the heavier it is (`cloth`, −1 to 1) and is lifted by a wind from below.
 fn in_surroundings(body: &Body, cloth: f64, wind: f64) -> Vec<Take> {
     let mut takes = draped_takes(body, 5);
