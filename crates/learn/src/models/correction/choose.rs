@@ -79,7 +79,7 @@ impl Choosing<'_> {
             return Err(Error::Empty("the body has no joints that the garment hangs on".into()));
         };
         let (mut inside, mut all, mut frames) = (0.0, 0.0, 0.0);
-        for motion in self.motions.all.iter().filter(|motion| !motion.mirrored) {
+        for motion in self.motions.all.iter().filter(|motion| !motion.told_only) {
             inside += motion.y.squared_norm_l2();
             all += motion.apart_sq.iter().sum::<f64>();
             frames += motion.apart_sq.len() as f64;
@@ -237,7 +237,7 @@ impl Choosing<'_> {
             let fold = motion.clip % self.folds();
             sums[fold].add(&features, &motion.y);
             sums[fold].add_rates(&features, &motion.y, RATES_WEIGH);
-            if !motion.mirrored {
+            if !motion.told_only {
                 scored[fold].add(&features, &motion.y);
             }
         }
@@ -302,7 +302,7 @@ impl Choosing<'_> {
         let centres = Mat::from_fn(c.centre_count(), m, |r, k| f64::from(c.centres[r * m + k]));
         let (mut guessed, mut right) = (vec![0.0; d], vec![0.0; d]);
         let mut clips = Vec::new();
-        for motion in self.motions.all.iter().filter(|motion| !motion.mirrored) {
+        for motion in self.motions.all.iter().filter(|motion| !motion.told_only) {
             let all = held(c, &inputs.of(motion), motion, self.fps);
             let features = features(c, &all, motion);
             let guess = fits[motion.clip % fits.len()].apply(&features);

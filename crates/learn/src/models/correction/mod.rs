@@ -25,7 +25,7 @@ use crate::{Error, Settings};
 use choose::Choosing;
 use faer::Mat;
 use motions::Motions;
-use toile_assets::{Attachment, Body, Certificate, InputSet, Lineage, Model, ModelKind};
+use toile_assets::{Attachment, Body, Certificate, InputSet, Lineage, Model, ModelKind, RootTracker};
 
 /// How a model D came about.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,6 +103,12 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
         }
         if motions.space.basis.ncols() == 0 {
             continue;
+        }
+        // Cloths and winds at rest differ, and were not recorded.
+        if !settings.surroundings {
+            let [_, left, right] = body.hip_line().bind;
+            let (heading, _) = RootTracker::default().follow(left - right);
+            motions.add_rest(heading, joints.len());
         }
         let choosing = Choosing {
             motions: &motions,

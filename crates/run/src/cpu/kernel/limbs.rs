@@ -28,6 +28,8 @@ const KEPT_ALONG: usize = 4;
 const KEPT_AROUND: usize = 5;
 /// A limb that fewer than one in so many vertices meet often is rare.
 const RARE: usize = 100;
+/// The least weight by which a limb carries the edge of a garment.
+const EDGE: f32 = 0.02;
 /// Limbs this far from the box about a panel are held against its vertices, m: others may push them so far.
 const SLACK_M: f32 = 0.03;
 
@@ -38,6 +40,8 @@ pub(crate) struct Limbs {
     pub meets: Vec<[u32; 2]>,
     /// Parts of the trunk, bit by bit.
     pub trunk: u32,
+    /// Limbs that lie on the garment.
+    pub above: u32,
     /// For every vertex the bone that carries it most, as the place of its matrix, and which way is out.
     pub outward: Vec<(u32, Vec3)>,
 }
@@ -63,8 +67,8 @@ pub(crate) struct Shape {
     /// Where it ends, with what others may push a vertex by, as a place along the line.
     pub end: f32,
     pub margin_m: f32,
-    /// Which way is out of it for cloth that is deep in it: 1 for what is worn over it, as a skirt over thighs, −1 for what it
-    /// lies on, as an arm on a bodice.
+    /// Which way is out of it for cloth that is deep in it: 1 where that is out of the body, as for a skirt over thighs, −1 where it
+    /// is in, as for a bodice that an arm lies on.
     pub outward: f32,
 }
 
@@ -77,11 +81,10 @@ pub(crate) struct Near {
 impl Limbs {
     pub fn new(shield: &Shield, worn: &Attachment) -> Self {
         let margin_m = shield.margin_m + BESIDE_M;
-        // Arms come first, legs within the garment and what is below them behind ([`toile_model::Shield`]).
-        let first_within = shield.limbs.iter().position(|limb| limb.is_within(&worn.rest));
-        let is_worn = |k: usize, limb: &LimbTube| {
-            first_within.is_some_and(|first| k >= first)
-                || (0..worn.rest.len()).any(|v| worn.skin.weight(v, limb.joint) >= CARRIED)
+        // A limb that carries the garment's edge and nothing of it whole comes out of an opening: it lies on the cloth.
+        let comes_out = |limb: &LimbTube| {
+            let most = (0..worn.rest.len()).map(|v| worn.skin.weight(v, limb.joint)).fold(0.0, f32::max);
+            (EDGE..CARRIED).contains(&most) && !limb.is_within(&worn.rest)
         };
         let first_of_trunk = shield.limbs.len() - shield.trunk;
         let shape = |(k, limb): (usize, &LimbTube)| {
@@ -100,7 +103,7 @@ impl Limbs {
                 half_sq: limb.half.length_squared(),
                 end: 1.0 + SLACK_M / limb.half.length(),
                 margin_m,
-                outward: if k >= first_of_trunk || is_worn(k, limb) { 1.0 } else { -1.0 },
+                outward: if k < first_of_trunk && comes_out(limb) { -1.0 } else { 1.0 },
             }
         };
         let carried_by = |v: usize| {
@@ -119,9 +122,12 @@ impl Limbs {
         };
         let meets: Vec<[u32; 2]> =
             shield.meets.iter().enumerate().map(|(v, often)| [*often, may_meet(v) & !often]).collect();
+        let shapes: Vec<Shape> = shield.limbs.iter().enumerate().map(shape).collect();
+        let lies_above = |(k, s): (usize, &Shape)| u32::from(s.outward < 0.0) << k;
         Self {
+            above: shapes.iter().enumerate().map(lies_above).sum(),
             trunk: (((1u64 << shield.trunk) - 1) << first_of_trunk) as u32,
-            shapes: shield.limbs.iter().enumerate().map(shape).collect(),
+            shapes,
             meets,
             outward: shield.outward.iter().enumerate().map(|(v, n)| (12 * carried_by(v), *n)).collect(),
         }
@@ -258,13 +264,13 @@ impl Limbs {
         near
     }
 
-    /// Moves a vertex out of limbs, or out of the trunk, in the lanes of `which`. Lanes that were within any, and those that were
+    /// Moves a vertex out of `limbs` (bit by bit) in the lanes of `which`. Lanes that were within any, and those that were
     /// within several, bit by bit.
     #[inline(always)]
     pub fn clear<F: Fuse, const W: usize>(
         &self,
         v: usize,
-        trunk: bool,
+        limbs: u32,
         mut which: u32,
         close: &Near,
         posed: &[[f32; W]],
@@ -273,8 +279,8 @@ impl Limbs {
     ) -> [u32; 2] {
         let (mut once, mut twice) = (0, 0);
         let Some(&[often, may]) = self.meets.get(v) else { return [0; 2] };
-        let mut bits = (often | may & close.any) & if trunk { self.trunk } else { !self.trunk };
-        if trunk && bits != 0 {
+        let mut bits = (often | may & close.any) & limbs;
+        if bits & self.trunk != 0 {
             which &= self.at_trunk::<F, W>(point, posed);
         }
         let posed = posed.as_chunks::<NUMBERS>().0;
@@ -642,7 +648,7 @@ mod tests {
         limbs.pose::<Exact, 1>(&bones, &mut posed);
         let mut point = at.to_array().map(|v| [v]);
         let close = limbs.near::<Exact, 1>(0, &posed, &[point]);
-        limbs.clear::<Exact, 1>(0, false, 1, &close, &posed, &bones, &mut point);
+        limbs.clear::<Exact, 1>(0, !limbs.trunk, 1, &close, &posed, &bones, &mut point);
         Vec3::from_array(point.map(|[v]| v))
     }
 
@@ -650,10 +656,11 @@ mod tests {
     fn cloth_goes_under_an_arm_that_lies_on_it_and_over_one_that_it_is_worn_on() {
         // Deep in the arm, a little above its middle.
         let at = Vec3::new(0.02, 0.005, 0.0);
-        let (beside, worn) = (cleared(&arm_over(0.0), at), cleared(&arm_over(1.0), at));
+        let (beside, worn) = (cleared(&arm_over(0.2), at), cleared(&arm_over(1.0), at));
         assert!(beside.y < -0.05 && worn.y > 0.05, "{beside} {worn}");
+        assert!(cleared(&arm_over(0.0), at).y > 0.05, "a hand that has nothing to do with the garment");
         let outside = Vec3::new(0.02, 0.06, 0.0);
-        assert_eq!(cleared(&arm_over(0.0), outside), outside);
+        assert_eq!(cleared(&arm_over(0.2), outside), outside);
     }
 
     #[test]

@@ -60,12 +60,15 @@ impl Guard {
         let points = points.as_chunks::<NUMBERS>().0;
         let close = self.limbs.near::<F, W>(first, limbs, panel);
         let all = u32::MAX >> (32 - W);
+        let (arms_and_legs, trunk) = (!self.limbs.trunk, self.limbs.trunk);
+        // What an arm pushes into the body comes out of it again, and then the body is right.
+        let within = arms_and_legs & !self.limbs.above;
         for (k, point) in panel.iter_mut().enumerate() {
             let v = first + k;
             let from = *point;
             let (near, count) = &self.near[v];
             let [mut touched, mut again] =
-                self.limbs.clear::<F, W>(v, false, all, &close, limbs, bones, point);
+                self.limbs.clear::<F, W>(v, arms_and_legs, all, &close, limbs, bones, point);
             // What lies on no skin that it knows may be in the trunk.
             let free = if self.limbs.meets_often(v) { all } else { 0 };
             let (mut moved, mut far) = (0, all);
@@ -77,12 +80,12 @@ impl Guard {
             let looked_at = touched | far & free;
             if looked_at != 0 {
                 // Out of a limb may be into the trunk, and from there, out of skin or out of one thigh into another.
-                let [moved, _] = self.limbs.clear::<F, W>(v, true, looked_at, &close, limbs, bones, point);
+                let [moved, _] = self.limbs.clear::<F, W>(v, trunk, looked_at, &close, limbs, bones, point);
                 again |= moved;
                 touched |= moved;
             }
             if again != 0 {
-                self.limbs.clear::<F, W>(v, false, again, &close, limbs, bones, point);
+                self.limbs.clear::<F, W>(v, within, again, &close, limbs, bones, point);
             }
             if touched != 0 {
                 self.hold::<F, W>(touched, &from, point);

@@ -67,6 +67,7 @@ impl Hang {
             ("LIMBS", limbs as u32),
             ("FIRST_OF_TRUNK", trunk.start as u32),
             ("TRUNK", guard.as_ref().map_or(0, |g| g.limbs.trunk)),
+            ("ABOVE", guard.as_ref().map_or(0, |g| g.limbs.above)),
         ]);
         let (margin, limit) = guard.as_ref().map_or((0.0, 0.0), |g| (g.margin_m, g.limit_m));
         let own = format!(

@@ -312,7 +312,7 @@ fn push_out(v: u32, near: u32, point: ptr<function, vec3<f32>>) {
             again = clear(v, bits & TRUNK, point).x || again;
         }
         if (again) {
-            clear(v, bits & ~TRUNK, point);
+            clear(v, bits & ~TRUNK & ~ABOVE, point);
         }
         let by = *point - from_;
         let length_sq = dot(by, by);
