@@ -467,6 +467,35 @@ mod tests {
     }
 
     #[test]
+    fn cloth_leaves_a_limb_on_the_side_it_came_in() {
+        // Through the top of a box of 8 cm and on until its bottom and sides are nearer.
+        let body = box_body(0.08, 8).unwrap();
+        let surface = BodySurface::new(&body, &body.bones(&body.skeleton.rest_pose()));
+        let settings = Settings::default();
+        let (mesh, rest) = rectangle(0.04, 0.04, 2, 2, Pattern::Alternating);
+        let scene = Scene::new(&mesh, &rest, &plain(), &settings).unwrap();
+        let obstacles = Obstacles {
+            body: Some(&surface),
+            pins: &[],
+            leashes: &[],
+            shares: (0.0, 1.0),
+            air: Default::default(),
+        };
+        let mut contacts = SurfaceContacts::new();
+        contacts.limb_cache = LimbCache::new(&scene, &lay(&mesh, 0.044), &surface);
+        for depth in 0..31 {
+            let x = lay(&mesh, 0.044 - 2e-3 * f64::from(depth));
+            let state = State::at_rest(x.clone(), scene.samples.len(), scene.hinges.len());
+            let h = 1.0 / 240.0;
+            let now =
+                StepContext { scene: &scene, obstacles: &obstacles, settings: &settings, state: &state, h };
+            contacts.find(&now, &x);
+        }
+        assert!(contacts.contacts.len() >= scene.len());
+        assert!(contacts.contacts.iter().all(|c| c.n.y > 0.7), "{:?}", contacts.contacts);
+    }
+
+    #[test]
     fn what_strays_to_a_body_in_a_step_is_found() {
         let body = box_body(0.3, 8).unwrap();
         let surface = BodySurface::new(&body, &body.bones(&body.skeleton.rest_pose()));
