@@ -122,6 +122,14 @@ impl StepContext<'_> {
         }
     }
 
+    /// Lets cloth that begins at `gap_start` out of a limb faster than usual: arms come fast and it is not worn on them, so it
+    /// is not to stay in them for long.
+    fn hasten(&self, contact: &mut Contact, gap_start: f64) {
+        let reach = self.keep() + (gap_start + OTHER_LIMB * self.settings.recovery_m).min(0.0);
+        contact.offset += reach - contact.reach;
+        contact.reach = reach;
+    }
+
     /// All rigid things.
     fn rigid(&self) -> Vec<Rigid<'_>> {
         let place = |collider| {
@@ -275,13 +283,8 @@ impl SurfaceContacts {
             }
             let seen = self.limb_cache.look(now.scene, body, s, limb, y, touching, within);
             let [first, second] = seen;
-            if let Some(Meeting { near: found, .. }) = second {
-                // The crook of an elbow, the hollow of a knee: pieces that have passed into each other both push, alike, and
-                // cloth stays in the middle. Left to the nearest it would be pushed through one into the depth of the other.
-                let motion = body.motion(&found);
-                let mut contact = now.contact(s, y, found.point, found.normal, motion, 0.0);
-                contact.limit = 0.0;
-                self.push(contact, On::Limb(limb as u32), y, true);
+            if let Some(Meeting { near, .. }) = second {
+                self.push_back(now, body, s, y, (limb, &near));
             }
             let Some(Meeting { near: mut found, inside, mut kept }) = first else { continue };
             kept |= second.is_some();
@@ -305,11 +308,7 @@ impl SurfaceContacts {
             };
             let mut contact = now.contact(s, y, found.point, found.normal, motion, now.friction(s));
             if limb != home {
-                // Arms come fast and cloth is not worn on them: it is not to stay in them for long.
-                let gap_start = found.normal.dot(sample.point(&now.state.x) + motion - found.point);
-                let reach = keep + (gap_start + OTHER_LIMB * now.settings.recovery_m).min(0.0);
-                contact.offset += reach - contact.reach;
-                contact.reach = reach;
+                now.hasten(&mut contact, found.normal.dot(sample.point(&now.state.x) + motion - found.point));
             }
             self.remember_pressure(now, &mut contact);
             if !inside {
@@ -339,6 +338,23 @@ impl SurfaceContacts {
             }
             self.push(contact, On::Limb(limb as u32), y, false);
         }
+    }
+
+    /// The other of two pieces of a limb that have passed into each other, as in the crook of an elbow or the hollow of a knee:
+    /// both push, alike, and cloth stays in the middle. Left to the nearest it would be pushed through one into the depth of
+    /// the other.
+    fn push_back(
+        &mut self,
+        now: &StepContext<'_>,
+        body: &BodySurface,
+        s: usize,
+        y: DVec3,
+        on: (usize, &Nearest),
+    ) {
+        let (limb, near) = on;
+        let mut contact = now.contact(s, y, near.point, near.normal, body.motion(near), 0.0);
+        contact.limit = 0.0;
+        self.push(contact, On::Limb(limb as u32), y, true);
     }
 
     /// Which way cloth goes out of an arm that is not in its sleeve. Arms are outside of what is worn on trunk and legs, but
@@ -464,6 +480,35 @@ mod tests {
         // Every vertex and every sample between them, at every look, although nothing moves.
         assert!(found[0] > 9 && found.iter().all(|n| *n == found[0]), "{found:?}");
         assert_eq!(counts(0.02), [0; 4]);
+    }
+
+    #[test]
+    fn cloth_leaves_a_limb_on_the_side_it_came_in() {
+        // Through the top of a box of 8 cm and on until its bottom and sides are nearer.
+        let body = box_body(0.08, 8).unwrap();
+        let surface = BodySurface::new(&body, &body.bones(&body.skeleton.rest_pose()));
+        let settings = Settings::default();
+        let (mesh, rest) = rectangle(0.04, 0.04, 2, 2, Pattern::Alternating);
+        let scene = Scene::new(&mesh, &rest, &plain(), &settings).unwrap();
+        let obstacles = Obstacles {
+            body: Some(&surface),
+            pins: &[],
+            leashes: &[],
+            shares: (0.0, 1.0),
+            air: Default::default(),
+        };
+        let mut contacts = SurfaceContacts::new();
+        contacts.limb_cache = LimbCache::new(&scene, &lay(&mesh, 0.044), &surface);
+        for depth in 0..31 {
+            let x = lay(&mesh, 0.044 - 2e-3 * f64::from(depth));
+            let state = State::at_rest(x.clone(), scene.samples.len(), scene.hinges.len());
+            let h = 1.0 / 240.0;
+            let now =
+                StepContext { scene: &scene, obstacles: &obstacles, settings: &settings, state: &state, h };
+            contacts.find(&now, &x);
+        }
+        assert!(contacts.contacts.len() >= scene.len());
+        assert!(contacts.contacts.iter().all(|c| c.n.y > 0.7), "{:?}", contacts.contacts);
     }
 
     #[test]
