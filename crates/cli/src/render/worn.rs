@@ -103,7 +103,7 @@ pub(super) fn clothes(
     for (k, worn) in all.iter_mut().enumerate().skip(1) {
         worn.cloth.material = dyed(worn.cloth.material, k);
     }
-    finish::keep_order(&mut all, &worn_over);
+    finish::keep_order(&mut all, &worn_over).say();
     for (k, name) in args.garment.iter().enumerate() {
         let mut garment = resolve::garment(name, body, args.rest.into(), None)?;
         resolve::held_by(&mut garment, &args.pin)?;
