@@ -126,7 +126,6 @@ fn sums(
     cosine: f64,
 ) -> Result<Vec<(f64, f64)>, Error> {
     let r = chunks.r;
-    let model = r.model;
     let limited = r.channels.iter().filter(|(_, c)| matches!(c, Channel::Box { body: Some(_), .. })).count();
     let mut all: Vec<Sums> = vertices.iter().map(|&v| Sums::begin(r, v, directions, limited)).collect();
     if chunks.p.is_none() || r.model.order == 0 {

@@ -239,8 +239,8 @@ impl Renderer {
         Ok(image)
     }
 
-    /// Camera, lights and the maps of what they see, for one frame.
-    fn light(&mut self, scene: &Scene<'_>, camera: &Camera, size: (u32, u32)) {
+    fn submit(&mut self, scene: &Scene<'_>, camera: &Camera, targets: &Targets, copy_out: bool) {
+        let (width, height) = (targets.width, targets.height);
         let (lo, hi) = scene.bounds();
         let centre = 0.5 * (lo + hi);
         let radius_m = (0.5 * (hi - lo).length()).max(0.05);
@@ -255,14 +255,11 @@ impl Renderer {
         // From above only the plan of things counts, and the filter's reach around it.
         let plan_m = 0.5 * Vec3::new(hi.x - lo.x, 0.0, hi.z - lo.z).length() + 0.3;
         let sky = lights::map_view(Vec3::Y, centre, plan_m.max(0.5 * (hi.y - lo.y)), sides[1]);
-        let frame = frame_uniform(scene, camera, size, &rig, (&key, &sky), (lo, hi));
+        let frame = frame_uniform(scene, camera, (width, height), &rig, (&key, &sky), (lo, hi));
         self.queue.write_buffer(&self.frame_buffer, 0, bytemuck::bytes_of(&frame));
         self.queue.write_buffer(&self.key_buffer, 0, bytemuck::bytes_of(&key.clip_from_world));
         self.queue.write_buffer(&self.sky_buffer, 0, bytemuck::bytes_of(&sky.clip_from_world));
-    }
 
-    fn submit(&mut self, scene: &Scene<'_>, camera: &Camera, targets: &Targets, copy_out: bool) {
-        self.light(scene, camera, (targets.width, targets.height));
         self.meshes.begin_frame();
         let mut uploads: Vec<Uploaded> = Vec::new();
         let mut casting: Vec<(usize, usize)> = Vec::new();
