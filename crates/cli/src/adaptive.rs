@@ -1,18 +1,20 @@
 //! Databases for the tier adaptive: training them, reading them for a garment, and the tier itself.
 
 use crate::progress;
-use crate::resolve::BadRequest;
+use crate::resolve::{self, BadRequest};
 use crate::train::bad_takes;
 use anyhow::{Context, Result};
 use clap::Args;
+use glam::Affine3A;
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
-use toile_assets::{Body, Fabric, Garment, Lineage};
-use toile_learn::{AdaptiveSettings, AdaptiveTraining, LeftOut, TakeFiles, train_adaptive};
+use toile_assets::read::garment::RestChoice;
+use toile_assets::{Body, Fabric, Garment, Lineage, Take};
+use toile_learn::{AdaptiveSettings, AdaptiveTraining, LeftOut, TakeFiles, TakeSource, train_adaptive};
 use toile_model::adaptive::Database;
 use toile_run::Adaptive;
-use toile_simulate::{Settings, Subspace, SubspaceSettings, World};
+use toile_simulate::{Assembly, CubatureFit, CubatureSettings, Settings, Subspace, SubspaceSettings, World};
 
 /// What a database may be told.
 #[derive(Args)]
@@ -33,7 +35,19 @@ pub struct TrainArgs {
     /// Keep basis vectors in single precision: twice the bytes
     #[arg(long)]
     single: bool,
+    /// Triangles that stand for all of them when stiffness is summed up, at most; 0 for all triangles
+    #[arg(long, default_value_t = CUBATURE)]
+    cubature: usize,
+    /// The garment of the takes, whose cut cubature needs; the built-in one that they name when not given
+    #[arg(long)]
+    garment: Option<String>,
+    /// Its fabric; the one that the takes name when not given
+    #[arg(long)]
+    fabric: Option<String>,
 }
+
+/// Triangles of cubature unless told.
+pub const CUBATURE: usize = 600;
 
 fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -65,8 +79,9 @@ pub fn train(
 ) -> Result<()> {
     let bar = progress::bar(100, "learning");
     let watch = |done: f64| bar.set_position((100.0 * done) as u64);
-    let training = train_adaptive(body, takes, &args.settings(), &watch).map_err(bad_takes)?;
+    let mut training = train_adaptive(body, takes, &args.settings(), &watch).map_err(bad_takes)?;
     bar.finish_and_clear();
+    let sampled = sample(body, takes, args, &mut training)?;
     training.database.write(out)?;
     for remark in &training.remarks {
         eprintln!("{remark}");
@@ -79,6 +94,9 @@ pub fn train(
             "out": out, "kind": "adaptive", "frames": frames, "sites": d.sites.len(), "vectors": d.vector_count(),
             "pose_dims": d.pose_dims(), "search_radius": d.search_radius(), "clamped": clamped,
             "displacement_cm": 100.0 * displacement_m, "left_cm": 100.0 * left_m, "bytes": bytes,
+            "cubature": sampled.as_ref().map(|s| json!({
+                "triangles": s.cubature.triangles.len(), "fitted": s.fitted, "held_out": s.held_out, "frames": s.frames,
+            })),
             "left_out": left_out, "remarks": training.remarks,
         });
         println!("{value}");
@@ -95,7 +113,88 @@ pub fn train(
         100.0 * displacement_m,
         100.0 * left_m,
     );
+    if let Some(CubatureFit { cubature, fitted, held_out, frames, .. }) = &sampled {
+        println!(
+            "  {} of {} triangles stand for all: {:.1} % of elastic forces is left, {:.1} % in frames held out ({frames} frames)",
+            cubature.triangles.len(),
+            d.triangles.len(),
+            100.0 * fitted,
+            100.0 * held_out,
+        );
+    }
     Ok(())
+}
+
+/// Learns the cubature of a database where the garment of its takes is known.
+fn sample(
+    body: &Body,
+    takes: &TakeFiles,
+    args: &TrainArgs,
+    training: &mut AdaptiveTraining,
+) -> Result<Option<CubatureFit>> {
+    if args.cubature == 0 {
+        return Ok(None);
+    }
+    let first = takes.take(0).map_err(bad_takes)?;
+    let note = |key: &str| first.notes.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
+    let named = args.garment.clone().or_else(|| note("garment"));
+    let garment = named.map(|name| resolve::garment(&name, body, RestChoice::Auto, None));
+    let garment = match (garment, &args.garment) {
+        (Some(Ok(garment)), _) => garment,
+        (Some(Err(e)), Some(_)) => return Err(e),
+        _ => {
+            training.remarks.push(
+                "without cubature, every triangle is summed up: the takes' garment is not built in; name it with --garment"
+                    .into(),
+            );
+            return Ok(None);
+        }
+    };
+    let fabric = args.fabric.clone().or_else(|| note("fabric")).unwrap_or(garment.fabric.clone());
+    let fabric = resolve::fabric(&fabric)?;
+    let mut faults = Vec::new();
+    if garment.sim.triangles != first.triangles
+        || first.provenance.is_some_and(|p| p.garment != garment.fingerprint())
+    {
+        faults.push(format!(
+            "garment `{}` is not the one of the takes; name theirs with --garment",
+            garment.name
+        ));
+    }
+    if first.provenance.is_some_and(|p| p.fabric != fabric.fingerprint()) {
+        faults
+            .push(format!("fabric `{}` is not the one of the takes; name theirs with --fabric", fabric.name));
+    }
+    if !faults.is_empty() {
+        return Err(BadRequest(faults.join("\n")).into());
+    }
+    let mut clips = Vec::new();
+    for t in 0..takes.count() {
+        clips.push(bones_of(&*takes.take(t).map_err(bad_takes)?));
+    }
+    Ok(Some(learn_cubature(body, &garment, &fabric, &mut training.database, &clips, args.cubature)?))
+}
+
+/// The bones of a take, frame by frame.
+pub fn bones_of(take: &Take) -> Vec<Vec<Affine3A>> {
+    (0..take.len()).map(|f| take.frame_bones(f).to_vec()).collect()
+}
+
+/// Plays clips with all triangles and learns which stand for them.
+pub fn learn_cubature(
+    body: &Body,
+    garment: &Garment,
+    fabric: &Fabric,
+    database: &mut Database,
+    clips: &[Vec<Vec<Affine3A>>],
+    triangles: usize,
+) -> Result<CubatureFit> {
+    let kept = SubspaceSettings::default().with(|s| s.assembly = Assembly::Kept);
+    let mut subspace = subspace(body, garment, fabric, &Arc::new(database.clone()), kept)?;
+    let fit =
+        subspace.learn_cubature(clips, &CubatureSettings::default().with(|s| s.triangles = triangles))?;
+    database.cubature = Some(fit.cubature.clone());
+    Ok(fit)
 }
 
 /// Whether a file is a database; files that cannot be read are not.
@@ -151,6 +250,17 @@ pub fn tier(
     database: &Arc<Database>,
     settings: SubspaceSettings,
 ) -> Result<Adaptive> {
+    Ok(Adaptive::new(subspace(body, garment, fabric, database, settings)?))
+}
+
+/// What the tier simulates.
+fn subspace(
+    body: &Body,
+    garment: &Garment,
+    fabric: &Fabric,
+    database: &Arc<Database>,
+    settings: SubspaceSettings,
+) -> Result<Subspace> {
     let mut world = World::with_body(body, garment, fabric, Settings::worn())
         .with_context(|| format!("garment `{}`", garment.name))?;
     // Where training draped it: which limb a vertex lies on is decided there.
@@ -158,5 +268,5 @@ pub fn tier(
         *x = rest.as_dvec3();
     }
     world.state.halt();
-    Ok(Adaptive::new(Subspace::new(world, database.clone(), settings)?))
+    Ok(Subspace::new(world, database.clone(), settings)?)
 }

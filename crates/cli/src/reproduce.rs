@@ -10,7 +10,7 @@ mod variants;
 use crate::output::Overwrite;
 use crate::pacing::Pacing;
 use crate::resolve::{self, BadRequest};
-use crate::simulate::Job;
+use crate::simulate::{Job, Outcome};
 use anyhow::{Context, Result};
 use cast::Cast;
 use clap::{Parser, ValueEnum};
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 use study::Study;
 use toile_assets::read::garment::RestChoice;
-use toile_assets::{Motion, Take};
+use toile_assets::{Fabric, Garment, Motion, Take};
 use toile_simulate::RecordSettings;
 
 /// Repeat a published experiment and print its tables beside ours
@@ -196,21 +196,9 @@ fn run_adaptive(args: &Args, body: &toile_assets::Body, report: &std::path::Path
         Overwrite::folder(folder)?;
         std::fs::create_dir_all(folder).map_err(|e| toile_assets::Error::io(folder, e))?;
     }
-    let name = args.garment.as_deref().unwrap_or(if args.quick { "sweater:1500" } else { "sweater" });
     let span = if args.quick { (0.3, 1.8) } else { adaptive::SPAN };
     let dressed = Wardrobe { body, args, jobs: args.jobs.unwrap_or(1), trim: Some(span), speed: 1.0 };
-    let few = if args.quick { 2 } else { usize::MAX };
-    let asked = |n: &&&str| args.clips.is_empty() || args.clips.iter().any(|c| c == **n);
-    let clips =
-        |names: &[&str]| names.iter().filter(asked).take(few).map(|n| n.to_string()).collect::<Vec<_>>();
-    let fabric = args.fabric.as_deref();
-    let train = dressed.takes(name, fabric, &clips(&adaptive::TRAINING), 0, "train", 0.0)?;
-    let unseen = dressed.takes(name, fabric, &clips(&adaptive::UNSEEN), 0, "unseen", 0.0)?;
-    let worn = resolve::garment(name, body, RestChoice::Auto, None)?;
-    let fabric = resolve::fabric(fabric.unwrap_or(&worn.fabric))?;
-    let fine = args.fine.as_ref().map(|f| resolve::garment(f, body, RestChoice::Auto, None)).transpose()?;
-    let fine = fine.as_ref();
-    let measured = adaptive::measure(body, &worn, &fabric, &train, &unseen, fine, &args.out, args.quick)?;
+    let measured = adaptive::measure(&dressed)?;
     let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
     let page = adaptive::write(report, &measured, &format!("toile {command}"))?;
     if args.json {
@@ -250,19 +238,56 @@ impl Wardrobe<'_> {
         }
         let worn = resolve::garment(garment, self.body, RestChoice::Auto, None)?;
         let fabric = resolve::fabric(fabric.unwrap_or(&worn.fabric))?;
+        let outcome =
+            self.simulated(self.body, &worn, &fabric, &self.motions(clips)?, stops, folder, nudge_m)?;
+        Ok(outcome.true_takes())
+    }
+
+    /// Built-in clips, or files, cut to what is simulated of them and at the speed they are played at.
+    fn motions(&self, clips: &[String]) -> Result<Vec<Motion>> {
         let pacing = Pacing { trim: self.trim, ..Pacing::AS_IS };
         let mut motions: Vec<Motion> = resolve::motions(clips, self.body, &pacing)?;
         motions.iter_mut().for_each(|m| m.fps *= self.speed);
-        let plain: String = format!("{garment}-{}", fabric.name)
+        Ok(motions)
+    }
+
+    /// Takes of any body and garment, those that are not true among them: what they are is said with their numbers.
+    fn recorded(
+        &self,
+        body: &toile_assets::Body,
+        garment: &Garment,
+        fabric: &Fabric,
+        motions: &[Motion],
+        folder: &str,
+        nudge_m: f64,
+    ) -> Result<Vec<Take>> {
+        if motions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let outcome = self.simulated(body, garment, fabric, motions, 0, folder, nudge_m)?;
+        Ok(outcome.takes.into_iter().map(|(_, take)| take).collect())
+    }
+
+    fn simulated(
+        &self,
+        body: &toile_assets::Body,
+        garment: &Garment,
+        fabric: &Fabric,
+        motions: &[Motion],
+        stops: usize,
+        folder: &str,
+        nudge_m: f64,
+    ) -> Result<Outcome> {
+        let plain: String = format!("{}-{}", garment.name, fabric.name)
             .chars()
             .map(|c| if c.is_alphanumeric() { c } else { '_' })
             .collect();
         let out = self.args.out.join("takes").join(plain).join(folder);
-        eprintln!("{} in {}: {} clips for {folder}", worn.name, fabric.name, motions.len());
+        eprintln!("{} in {}: {} clips for {folder}", garment.name, fabric.name, motions.len());
         let job = Job {
-            body: self.body,
-            garment: &worn,
-            fabric: &fabric,
+            body,
+            garment,
+            fabric,
             outfit: None,
             settings: RecordSettings::default().with(|s| s.nudge_m = nudge_m),
             stops,
@@ -272,13 +297,13 @@ impl Wardrobe<'_> {
             overwrite: self.args.overwrite,
             label: String::new(),
         };
-        let outcome = job.simulate(&motions).with_context(|| format!("simulating {garment}"))?;
+        let outcome = job.simulate(motions).with_context(|| format!("simulating {}", garment.name))?;
         for (clip, why) in &outcome.failed {
             eprintln!("left out: {clip}: {why}");
         }
         if outcome.takes.is_empty() {
             return Err(BadRequest(format!("none of the clips for {folder} could be simulated")).into());
         }
-        Ok(outcome.true_takes())
+        Ok(outcome)
     }
 }

@@ -276,7 +276,7 @@ pub(crate) fn two_hands(length: f32) -> Result<Body> {
 }
 
 /// A sleeve about the x axis whose end rings follow the two joints.
-pub(crate) fn sleeve(length: f32, radius: f32, rings: u32, sides: u32) -> Garment {
+pub fn sleeve(length: f32, radius: f32, rings: u32, sides: u32) -> Garment {
     let mut sim = Mesh::default();
     for r in 0..=rings {
         for s in 0..sides {

@@ -52,5 +52,8 @@ pub use scene::{Part, Sample, Scene};
 pub use settings::{Bending, Integrator, Settings};
 pub use state::{Grip, State};
 pub use step::{Cause, WorkingSet, coefficients as bdf2_coefficients};
-pub use subspace::{Assembly, GradientVector, PhaseTimes, Subspace, SubspaceReport, SubspaceSettings};
+pub use subspace::{
+    Assembly, CubatureFit, CubatureSettings, GradientVector, PhaseTimes, Subspace, SubspaceReport,
+    SubspaceSettings,
+};
 pub use world::World;

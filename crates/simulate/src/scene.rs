@@ -3,7 +3,7 @@
 use crate::energy::{bending, membrane};
 use crate::settings::{Bending, Settings};
 use crate::{Error, Result};
-use glam::{DVec2, DVec3};
+use glam::{DMat2, DVec2, DVec3, Vec3};
 use toile_assets::{Edge, Fabric, Garment, Mesh};
 
 /// A point of the cloth that is tested against bodies: corners and their weights.
@@ -177,8 +177,10 @@ impl Scene {
         }
 
         let edge_lengths = edge_lengths(edges.len(), &triangle_edges, &rest);
-        let (hinges, bending) =
+        let (hinges, bent) =
             bending_elements(mesh, &rest, &topology, &triangle_edges, fabric, settings.bending);
+        let bent: Vec<bending::Element> = bent.into_iter().map(|b| b.0).collect();
+        let bending = bending::Operator::new(hinges.len(), &bent);
         let samples = samples(&mesh.triangles, &edges, &edge_lengths, &area, &membrane, settings);
         let rest_angles = vec![0.0; hinges.len()];
         Ok(Self {
@@ -204,6 +206,19 @@ impl Scene {
     pub fn fabric_of(&self, vertex: u32) -> &Fabric {
         let after = self.parts.partition_point(|p| p.first_vertex <= vertex);
         if after == 0 { &self.fabric } else { &self.parts[after - 1].fabric }
+    }
+
+    /// The bending energy piece by piece, for those who want less than all of it.
+    pub(crate) fn bent(&self, kind: Bending) -> Vec<Bent> {
+        let mesh =
+            Mesh { positions: vec![Vec3::ZERO; self.len()], triangles: self.triangles.clone(), uvs: vec![] };
+        // The gradients of the shape functions are the inverse of the flat edges.
+        let flat = |el: &membrane::Element| {
+            let edges = DMat2::from_cols(el.g[1], el.g[2]).transpose().inverse();
+            [DVec2::ZERO, edges.x_axis, edges.y_axis]
+        };
+        let rest: Vec<[DVec2; 3]> = self.membrane.iter().map(flat).collect();
+        bending_elements(&mesh, &rest, &mesh.topology(), &self.triangle_edges, &self.fabric, kind).1
     }
 
     /// Number of vertices.
@@ -270,6 +285,10 @@ fn edge_lengths(edges: usize, triangle_edges: &[[(u32, bool); 3]], rest: &[[DVec
     lengths.iter().map(|(sum, count)| sum / count).collect()
 }
 
+/// A piece of the bending energy and the two triangles that it is shared out to, half and half; one of them twice where it is
+/// that triangle's own.
+pub(crate) type Bent = (bending::Element, [u32; 2]);
+
 /// Hinges and the bending stiffness of each triangle, its neighbours unfolded into its own plane: across a seam
 /// the neighbour comes from another panel, so only its shape is used.
 fn bending_elements(
@@ -279,7 +298,7 @@ fn bending_elements(
     triangle_edges: &[[(u32, bool); 3]],
     fabric: &Fabric,
     kind: Bending,
-) -> (Vec<bending::Hinge>, bending::Operator) {
+) -> (Vec<bending::Hinge>, Vec<Bent>) {
     let mut hinges = Vec::new();
     let mut hinge_of_edge = vec![bending::NONE; topology.edges.len()];
     for (e, edge) in topology.edges.iter().enumerate() {
@@ -291,7 +310,7 @@ fn bending_elements(
     }
     let rigidity = bending::Rigidity { weft: fabric.bend_weft, warp: fabric.bend_warp };
     let flat = Unfolding { mesh, rest, topology, triangle_edges, hinge_of_edge: &hinge_of_edge };
-    let elements: Vec<bending::Element> = match kind {
+    let elements = match kind {
         Bending::Curvature => {
             let guesses: Vec<Guess> = (0..rest.len()).map(|t| flat.guess(t)).collect();
             let bent = |t: usize| {
@@ -300,9 +319,13 @@ fn bending_elements(
                 let rows = shares
                     .iter()
                     .map(|(_, share)| stiffness.map(|row| (0..3).map(|k| row[k] * share[k]).sum::<f64>()));
-                bending::Element { rows: rows.collect(), hinges: shares.iter().map(|s| s.0).collect() }
+                let rows = rows.collect();
+                (bending::Element { rows, hinges: shares.iter().map(|s| s.0).collect() }, [t as u32; 2])
             };
-            let jumps = topology.edges.iter().filter_map(|edge| flat.jump(edge, &guesses, rigidity));
+            let jumps = topology.edges.iter().filter_map(|edge| {
+                let [Some(s), Some(t)] = edge.triangles else { return None };
+                Some((flat.jump(edge, &guesses, rigidity)?, [s, t]))
+            });
             (0..rest.len()).map(bent).chain(jumps).collect()
         }
         Bending::Hinge => (0..rest.len())
@@ -317,12 +340,11 @@ fn bending_elements(
                         (row, hinge)
                     })
                     .unzip();
-                bending::Element { hinges, rows }
+                (bending::Element { hinges, rows }, [t as u32; 2])
             })
             .collect(),
     };
-    let op = bending::Operator::new(hinges.len(), &elements);
-    (hinges, op)
+    (hinges, elements)
 }
 
 /// Weight of the jumps of curvature against the curvature itself, see docs/decisions/002: coarse cloth whose short folds are

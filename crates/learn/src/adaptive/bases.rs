@@ -26,6 +26,8 @@ pub(super) struct Bases {
     pub clamped: usize,
     pub displacement_m: f64,
     pub left_m: f64,
+    /// Per vertex its largest displacement, m.
+    pub reach: Vec<f32>,
 }
 
 pub(super) fn find<S: TakeSource + ?Sized>(
@@ -36,12 +38,19 @@ pub(super) fn find<S: TakeSource + ?Sized>(
     settings: &AdaptiveSettings,
     watch: &dyn Fn(f64),
 ) -> Result<Bases, Error> {
-    let mut found = Bases { bases: Vec::new(), clamped: 0, displacement_m: 0.0, left_m: 0.0 };
+    let reach = vec![0.0; attachment.rest.len()];
+    let mut found = Bases { bases: Vec::new(), clamped: 0, displacement_m: 0.0, left_m: 0.0, reach };
     let (mut squares, mut left, mut count) = (0.0, 0.0, 0usize);
     for (k, place) in places.iter().enumerate() {
         let frames = thinned(&place.frames, settings.most_frames);
         let (data, clamped) = displacements(source, attachment, poses, &frames)?;
         found.clamped += clamped;
+        for column in 0..data.ncols() {
+            let displacements = data.col_as_slice(column).as_chunks::<3>().0;
+            for (reach, d) in found.reach.iter_mut().zip(displacements) {
+                *reach = reach.max(d.iter().map(|v| v * v).sum::<f64>().sqrt() as f32);
+            }
+        }
         let (basis, kept) = basis(&data, place.frames.len(), settings)?;
         let sum = data.squared_norm_l2();
         squares += sum;

@@ -152,6 +152,7 @@ pub fn train_adaptive<S: TakeSource + ?Sized>(
         sites,
         vectors: found.bases.into_iter().flat_map(|b| b.vectors).collect(),
         cubature: None,
+        reach: found.reach,
         half: settings.half,
         notes,
     };

@@ -42,6 +42,9 @@ impl Database {
             file.u32s("cubature_triangles", &[c.triangles.len()], c.triangles.iter().copied());
             file.f32s("cubature_weights", &[c.weights.len()], c.weights.iter().copied());
         }
+        if !self.reach.is_empty() {
+            file.f32s("reach", &[self.reach.len()], self.reach.iter().copied());
+        }
         file.sum_up();
         file.write(path.as_ref())
     }
@@ -86,6 +89,10 @@ impl Database {
         }
         let triangles = file.indices("triangles", &[triangles, 3], n).as_chunks::<3>().0.to_vec();
         let cubature = cubature(&mut file, triangles.len());
+        let reach = if file.has("reach") { file.f32s("reach", &[n]) } else { Vec::new() };
+        if reach.iter().any(|r| *r < 0.0) {
+            file.fault("a reach is negative".into());
+        }
         let half = !file.is_f32("vectors");
         let fps = file.parsed("fps");
         let database = Self {
@@ -100,6 +107,7 @@ impl Database {
             sites,
             vectors: file.f32s_or_f16s("vectors", &[count, numbers]),
             cubature,
+            reach,
             half,
             notes: file.text("notes").and_then(|s| serde_json::from_str(s).ok()).unwrap_or_default(),
         };

@@ -62,6 +62,9 @@ pub struct Database {
     pub vectors: Vec<f32>,
     /// What stiffness is sampled from, where that was learned.
     pub cubature: Option<Cubature>,
+    /// How far each vertex was from the kinematic cloth, in the bind pose, in any training frame, m; empty where that is not
+    /// known.
+    pub reach: Vec<f32>,
     /// Whether the file holds the vectors in half precision.
     pub half: bool,
     /// Where it comes from.

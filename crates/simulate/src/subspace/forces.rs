@@ -32,8 +32,18 @@ pub(super) struct Forces {
 }
 
 impl Forces {
-    /// Begins a step of `h` seconds from `state`.
-    pub fn begin(&mut self, scene: &Scene, settings: &Settings, state: &State, air: &Air<'_>, h: f64) {
+    /// Begins a step of `h` seconds from `state`, for the elastic energy of `scene`: all of the cloth, or sampled triangles with
+    /// all of its vertices, whose hinges were at `angles_before`. Air meets all `triangles`.
+    pub fn begin(
+        &mut self,
+        scene: &Scene,
+        angles_before: &[f64],
+        triangles: &[[u32; 3]],
+        settings: &Settings,
+        state: &State,
+        air: &Air<'_>,
+        h: f64,
+    ) {
         let n = scene.len();
         (self.h, self.rate) = (h, scene.fabric.damping_secs / h);
         self.base.clone_from(&state.x);
@@ -47,14 +57,14 @@ impl Forces {
         self.moments.resize(scene.hinges.len(), 0.0);
         self.turns.resize(scene.hinges.len(), bending::Turn::default());
         self.gradient.resize(n, DVec3::ZERO);
-        let (rest, before) = (&scene.rest_angles, &state.angles);
-        self.bent_from.set(&scene.bending, rest, before, self.rate, &mut self.moments);
+        let rest = &scene.rest_angles;
+        self.bent_from.set(&scene.bending, rest, angles_before, self.rate, &mut self.moments);
         self.damping.clear();
         self.damping.resize(n, DMat3::ZERO);
         let half_density_drag = 0.5 * settings.air_density * scene.fabric.drag;
         if half_density_drag > 0.0 {
             let relative: Vec<DVec3> = state.v.iter().zip(&self.air).map(|(v, air)| *v - *air).collect();
-            for t in &scene.triangles {
+            for t in triangles {
                 air::add_damping(*t, &self.predicted, &relative, half_density_drag, &mut self.damping);
             }
         }

@@ -53,8 +53,13 @@ impl Kinematic {
     /// Where the bones carry cloth that is at `bind` in the bind pose.
     pub fn pose(&self, bind: &[DVec3], x: &mut [DVec3]) {
         for (i, x) in x.iter_mut().enumerate() {
-            *x = self.linear[i] * bind[i] + self.shift[i];
+            *x = self.pose_one(i, bind[i]);
         }
+    }
+
+    /// Where they carry one vertex.
+    pub fn pose_one(&self, i: usize, bind: DVec3) -> DVec3 {
+        self.linear[i] * bind + self.shift[i]
     }
 
     /// Where in the bind pose a vertex at `x` comes from.

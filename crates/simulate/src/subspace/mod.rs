@@ -5,19 +5,23 @@
 //! kinematic cloth. One Newton step a time step costs a small dense solve where the full simulation needs many sparse ones.
 
 mod basis;
+mod cubature;
 mod forces;
 mod kinematic;
 mod reduced;
+mod sampled;
 mod stiffness;
 #[cfg(test)]
 mod tests;
 mod touch;
 
 pub use basis::GradientVector;
+pub use cubature::{CubatureFit, CubatureSettings};
 
 use crate::contact::surfaces::StepContext;
 use crate::energy::air::Air;
 use crate::energy::bending;
+use crate::scene::Scene;
 use crate::step::Obstacles;
 use crate::world::World;
 use crate::{Error, Result};
@@ -26,6 +30,7 @@ use forces::Forces;
 use glam::{Affine3A, DVec3, Mat3};
 use kinematic::Kinematic;
 use reduced::{DEPENDENT, Kept, Reduced};
+use sampled::Sampled;
 use std::sync::Arc;
 use stiffness::{Angles, Stiffness};
 use toile_assets::RootTracker;
@@ -39,6 +44,9 @@ pub enum Assembly {
     Plain,
     /// The matrix serves several steps, carried back to the bind pose, and is multiplied with sixteen directions at once.
     Kept,
+    /// The same, with elastic forces and matrix from the triangles of the database's cubature alone. Without one, and with a
+    /// gradient vector, which needs the forces of all triangles, it is [`Assembly::Kept`].
+    Sampled,
 }
 
 /// How a subspace step is taken.
@@ -65,6 +73,8 @@ pub struct SubspaceSettings {
     pub refresh_every: usize,
     /// How the reduced system is put together.
     pub assembly: Assembly,
+    /// Steps from one search for contacts with bodies to the next; in between they go with the attachment.
+    pub body_contact_every: usize,
     /// Steps from one search for cloth that may meet cloth to the next; 0, the default, for none. A dozen directions cannot part
     /// what meets here and there: such contacts stiffen all of the cloth (docs/decisions/041).
     pub self_contact_every: usize,
@@ -85,7 +95,8 @@ impl Default for SubspaceSettings {
             newton: 2,
             sigma: 0.1,
             refresh_every: 4,
-            assembly: Assembly::Kept,
+            assembly: Assembly::Sampled,
+            body_contact_every: 1,
             self_contact_every: 0,
             keep_out: true,
             line_search: true,
@@ -134,11 +145,21 @@ pub struct SubspaceReport {
     pub directions: u32,
     /// Vertices that were moved out of the body.
     pub pushed_out: u32,
+    /// Vertices, of all time steps, that were farther from the skinned garment than the database knows.
+    pub held: u32,
     /// By how much the energy still fell along the directions when it was last looked at, over what it fell by at first.
     pub residual: f64,
     /// Where the time went.
     pub times: PhaseTimes,
 }
+
+/// How far from the skinned garment a vertex is trusted to be that was `reach` from it in some training frame, m.
+fn trusted_m(reach: f32) -> f64 {
+    1.5 * f64::from(reach) + 0.01
+}
+
+/// Share of what is beyond that is taken back in a step.
+const BACK: f64 = 0.2;
 
 /// A step is not made shorter than this share of itself.
 const LEAST_SHARE: f64 = 0.01;
@@ -168,6 +189,12 @@ pub struct Subspace {
     serves: usize,
     /// Per vertex what contacts add to its block on the diagonal.
     pressed: Vec<Mat3>,
+    /// Triangles that stand for all, where the database has them and they are wanted.
+    sampled: Option<Sampled>,
+    /// How far the sites are from the pose.
+    distances: Vec<f32>,
+    /// How far each vertex is from the skinned garment, in the bind pose, m.
+    away: Vec<f32>,
 }
 
 impl Subspace {
@@ -215,12 +242,22 @@ impl Subspace {
             angles: Angles::default(),
             serves: 0,
             pressed: Vec::new(),
+            sampled: None,
+            distances: Vec::new(),
+            away: Vec::new(),
             tracker: RootTracker::NEW,
             clock: None,
             world,
             database,
             settings,
         };
+        if let Some(cubature) = &subspace.database.cubature {
+            let World { scene, settings, .. } = &subspace.world;
+            let exactly = subspace.settings.assembly != Assembly::Sampled
+                || subspace.settings.gradient != GradientVector::None
+                || !scene.parts.is_empty();
+            subspace.sampled = (!exactly).then(|| Sampled::new(scene, settings.bending, cubature));
+        }
         subspace.take_up();
         Ok(subspace)
     }
@@ -236,8 +273,21 @@ impl Subspace {
     }
 
     /// The world, for the full simulation to go on with.
-    pub fn into_world(self) -> World {
+    pub fn into_world(mut self) -> World {
+        self.measure_angles();
         self.world
+    }
+
+    /// Brings the angles of all hinges up to date, which sampled steps leave alone.
+    fn measure_angles(&mut self) {
+        let World { scene, state, .. } = &mut self.world;
+        let before = state.angles.clone();
+        bending::angles(0..scene.hinges.len() as u32, &scene.hinges, &state.x, &before, &mut state.angles);
+    }
+
+    /// How many triangles elastic forces come from.
+    pub fn elastic_triangles(&self) -> usize {
+        elastic(self.settings.assembly, &self.sampled, &self.world).0.triangles.len()
     }
 
     /// The database.
@@ -273,14 +323,7 @@ impl Subspace {
         state.v_before.copy_from_slice(v);
         state.touching.fill(false);
         state.grips.fill(crate::state::Grip::default());
-        let angles = state.angles.clone();
-        bending::angles(
-            0..self.world.scene.hinges.len() as u32,
-            &self.world.scene.hinges,
-            x,
-            &angles,
-            &mut state.angles,
-        );
+        self.measure_angles();
         self.kinematic = Kinematic::new(&self.database.attachment, bones);
         self.take_up();
         Ok(())
@@ -300,6 +343,12 @@ impl Subspace {
     fn take_up(&mut self) {
         for (i, x) in self.world.state.x.iter().enumerate() {
             self.bind[i] = self.kinematic.unpose(i, *x);
+        }
+        let rest = &self.database.attachment.rest;
+        self.away.clear();
+        self.away.extend(self.bind.iter().zip(rest).map(|(x, rest)| (*x - rest.as_dvec3()).length() as f32));
+        if let Some(sampled) = &mut self.sampled {
+            sampled.measure(&self.world.state.x);
         }
         self.touch.forget();
         self.serves = 0;
@@ -358,7 +407,7 @@ impl Subspace {
             self.bind[v as usize] = self.kinematic.unpose(v as usize, p);
         }
         let root = self.database.root(bones, &mut self.tracker);
-        let distances = self.database.distances(&self.database.pose(&root, bones));
+        self.distances = self.database.distances(&self.database.pose(&root, bones));
         self.touch.lend(&mut self.world.state);
         // Line 2: the full-space state.
         self.kinematic.pose(&self.bind, &mut self.x);
@@ -368,7 +417,8 @@ impl Subspace {
         let World { scene, settings, state, body, carried, .. } = &self.world;
         let wearer = body.as_ref().map_or(DVec3::ZERO, |b| b.mean_motion() / h);
         let air = Air { wind: settings.wind, wearer, carried };
-        self.forces.begin(scene, settings, state, &air, h);
+        let (elastic, angles) = elastic(self.settings.assembly, &self.sampled, &self.world);
+        self.forces.begin(elastic, angles, &scene.triangles, settings, state, &air, h);
         // Line 3: the full-space gradient.
         let mut energy = self.evaluate();
         report.times.gradient += self.now() - begun;
@@ -379,7 +429,7 @@ impl Subspace {
             report.refreshes += u32::from(self.refresh(iteration > 0));
             report.times.assemble += self.now() - begun;
             let begun = self.now();
-            self.choose(&distances);
+            self.choose();
             report.times.choose += self.now() - begun;
             let slope = self.basis.residual();
             steepest = if iteration == 0 { slope.max(1e-30) } else { steepest };
@@ -392,7 +442,7 @@ impl Subspace {
             // Lines 5 to 7: the reduced system, its solution and the new state.
             let begun = self.now();
             self.assemble();
-            let least = DEPENDENT[usize::from(self.settings.assembly == Assembly::Kept)];
+            let least = DEPENDENT[usize::from(self.settings.assembly != Assembly::Plain)];
             let q = self.reduced.solve(&self.basis.derivative, least);
             let bind_before = self.settings.line_search.then(|| self.bind.clone());
             self.basis.step(&self.database, &q, &self.world.scene.pinned, &mut self.bind);
@@ -408,6 +458,7 @@ impl Subspace {
             }
         }
         let begun = self.now();
+        report.held += self.hold();
         report.pushed_out = self.commit(h);
         self.touch.lend(&mut self.world.state);
         report.times.contact += self.now() - begun;
@@ -419,15 +470,16 @@ impl Subspace {
         let World { scene, settings, state, body, pins, .. } = &self.world;
         let obstacles = Obstacles { body: body.as_ref(), pins, leashes: &[], shares, air: Air::default() };
         let now = StepContext { scene, obstacles: &obstacles, settings, state, h };
-        self.touch.find(&now, &self.x, self.settings.self_contact_every);
+        let SubspaceSettings { body_contact_every, self_contact_every, .. } = self.settings;
+        self.touch.find(&now, &self.x, &self.kinematic, body_contact_every, self_contact_every);
     }
 
     fn evaluate(&mut self) -> f64 {
-        let World { scene, settings, state, .. } = &self.world;
-        self.forces.evaluate(scene, settings, &state.angles, &self.x, &self.touch.contacts)
+        let (elastic, angles) = elastic(self.settings.assembly, &self.sampled, &self.world);
+        self.forces.evaluate(elastic, &self.world.settings, angles, &self.x, &self.touch.contacts)
     }
 
-    fn choose(&mut self, distances: &[f32]) {
+    fn choose(&mut self) {
         let (database, gradient) = (&*self.database, &self.forces.gradient);
         self.basis.look(&self.kinematic, gradient, &self.bind, database, &self.world.scene.pinned);
         let SubspaceSettings { vectors, gradient: how, undo, .. } = self.settings;
@@ -438,12 +490,12 @@ impl Subspace {
             let block = Mat3::from(kept.block(i)).as_dmat3() + b.transpose() * pressed[i].as_dmat3() * b;
             block.inverse() * slope
         };
-        self.basis.choose(database, distances, vectors, radius, kinematic, gradient, how, undo, relax);
+        self.basis.choose(database, &self.distances, vectors, radius, kinematic, gradient, how, undo, relax);
     }
 
     /// Finds the matrix anew where it has served its time, or where it must; says whether it did.
     fn refresh(&mut self, must: bool) -> bool {
-        let scene = &self.world.scene;
+        let scene = elastic(self.settings.assembly, &self.sampled, &self.world).0;
         if self.settings.gradient == GradientVector::Relaxed {
             self.pressed.clear();
             self.pressed.resize(scene.len(), Mat3::ZERO);
@@ -466,7 +518,8 @@ impl Subspace {
 
     /// Puts the reduced system together.
     fn assemble(&mut self) {
-        let (scene, database) = (&self.world.scene, &*self.database);
+        let scene = elastic(self.settings.assembly, &self.sampled, &self.world).0;
+        let database = &*self.database;
         if self.settings.assembly == Assembly::Plain {
             self.reduced.assemble_plainly(
                 scene,
@@ -500,6 +553,29 @@ impl Subspace {
         (after, share < 1.0)
     }
 
+    /// Takes vertices back that are farther from the skinned garment than the database has ever seen them: outside of what its
+    /// bases were made from a combination of them means nothing, and nothing else keeps cloth that has slipped off its wearer
+    /// from falling. Returns how many.
+    fn hold(&mut self) -> u32 {
+        let mut held = 0;
+        let rest = &self.database.attachment.rest;
+        for (i, reach) in self.database.reach.iter().enumerate() {
+            let rest = rest[i].as_dvec3();
+            let (trusted, offset) = (trusted_m(*reach), self.bind[i] - rest);
+            let far = offset.length();
+            if far > trusted && !self.world.scene.pinned[i] {
+                held += 1;
+                // Cloth that another tier handed over from farther out comes back bit by bit.
+                let most = f64::from(self.away[i]).max(2.0 * trusted);
+                let to = (trusted + (1.0 - BACK) * (far - trusted)).min(most);
+                self.bind[i] = rest + offset * (to / far);
+                self.x[i] = self.kinematic.pose_one(i, self.bind[i]);
+            }
+            self.away[i] = (self.bind[i] - rest).length() as f32;
+        }
+        held
+    }
+
     /// Takes the place that was found as the new state; returns how many vertices were moved out of the body.
     fn commit(&mut self, h: f64) -> u32 {
         let mut pushed = 0;
@@ -519,11 +595,20 @@ impl Subspace {
             state.x[i] = self.x[i];
             state.v[i] = (self.x[i] - state.x_before[i]) / h;
         }
-        let before = std::mem::take(&mut state.angles);
-        state.angles = before.clone();
-        bending::angles(0..scene.hinges.len() as u32, &scene.hinges, &state.x, &before, &mut state.angles);
         state.step_before_secs = h;
         state.secs += h;
+        match (&mut self.sampled, self.settings.assembly) {
+            (Some(sampled), Assembly::Sampled) => sampled.measure(&self.world.state.x),
+            _ => self.measure_angles(),
+        }
         pushed
+    }
+}
+
+/// The scene that elastic forces come from, and the angles of its hinges at the start of the step.
+fn elastic<'a>(assembly: Assembly, sampled: &'a Option<Sampled>, world: &'a World) -> (&'a Scene, &'a [f64]) {
+    match sampled {
+        Some(sampled) if assembly == Assembly::Sampled => (&sampled.scene, &sampled.angles),
+        _ => (&world.scene, &world.state.angles),
     }
 }

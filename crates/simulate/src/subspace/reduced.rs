@@ -172,6 +172,25 @@ impl Reduced {
     }
 }
 
+impl Reduced {
+    /// `L` with `K = L Lᵀ`, row by row; directions that others make up get a little stiffness of their own.
+    pub fn factor(&self) -> Vec<Vec<f64>> {
+        let n = self.size;
+        let mut l = vec![vec![0.0; n]; n];
+        for i in 0..n {
+            for j in 0..=i {
+                let known: f64 = (0..j).map(|k| l[i][k] * l[j][k]).sum();
+                let value = self.k[i * n + j] - known;
+                l[i][j] = match i == j {
+                    true => value.max(1e-6 * self.k[i * n + i]).max(1e-300).sqrt(),
+                    false => value / l[j][j],
+                };
+            }
+        }
+        l
+    }
+}
+
 /// What is left of a direction is told from rounding in double and in single precision from these shares on.
 pub(super) const DEPENDENT: [f64; 2] = [1e-9, 3e-5];
 

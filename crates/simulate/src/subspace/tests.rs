@@ -43,6 +43,7 @@ fn on_a_box(vectors: Vec<f32>, settings: SubspaceSettings) -> Subspace {
         sites: vec![site],
         vectors,
         cubature: None,
+        reach: Vec::new(),
         half: false,
         notes: vec![],
     };
@@ -229,4 +230,117 @@ fn cloth_handed_over_goes_on_from_its_place_and_velocity() {
     assert!((moved - free).length() < 0.2 * free.length(), "{moved} {free}");
     let m = DMat3::IDENTITY;
     assert!(cloth.kinematic.linear.iter().all(|l| (*l - m).to_cols_array().iter().all(|v| v.abs() < 1e-6)));
+}
+
+/// The same cloth with some triangles standing for all.
+fn sampled(
+    cloth: &Subspace,
+    cubature: toile_assets::adaptive::Cubature,
+    settings: SubspaceSettings,
+) -> Subspace {
+    let database = Database { cubature: Some(cubature), ..(*cloth.database).clone() };
+    Subspace::new(cloth.world.clone(), Arc::new(database), settings).unwrap()
+}
+
+fn one_step(assembly: Assembly) -> SubspaceSettings {
+    SubspaceSettings::default().with(|s| (s.assembly, s.newton, s.vectors) = (assembly, 1, 18))
+}
+
+#[test]
+fn all_triangles_with_weight_one_are_the_cloth_itself() {
+    let few: Vec<f32> = everything()[..3 * N * 24].to_vec();
+    let mut exact = on_a_box(few, one_step(Assembly::Kept));
+    let count = exact.world.scene.triangles.len();
+    let all = toile_assets::adaptive::Cubature {
+        triangles: (0..count as u32).collect(),
+        weights: vec![1.0; count],
+    };
+    let mut sampled = sampled(&exact, all, one_step(Assembly::Sampled));
+    assert_eq!(sampled.elastic_triangles(), count);
+    for k in 1..4 {
+        exact.step(&turned(0.01 * k as f32), 1.0 / 30.0).unwrap();
+        sampled.step(&turned(0.01 * k as f32), 1.0 / 30.0).unwrap();
+        for (a, b) in exact.x.iter().zip(&sampled.x) {
+            assert!(a.distance(*b) < 1e-6, "step {k}: {a} {b}");
+        }
+    }
+    // The angles that such steps leave alone are there for the full simulation.
+    let (exact, sampled) = (exact.into_world().state.angles, sampled.into_world().state.angles);
+    for (a, b) in exact.iter().zip(&sampled) {
+        assert!((a - b).abs() < 1e-3, "{a} {b}");
+    }
+}
+
+#[test]
+fn weights_are_found_again_and_none_is_negative() {
+    let mut random = Random::new(11);
+    let columns: Vec<Vec<f32>> =
+        (0..60).map(|_| (0..80).map(|_| random.signed() as f32 + 0.3).collect()).collect();
+    let truth: Vec<f32> = (0..60).map(|k| if k % 7 == 0 { 1.0 + k as f32 } else { 0.0 }).collect();
+    let target: Vec<f32> =
+        (0..80).map(|row| columns.iter().zip(&truth).map(|(c, w)| c[row] * w).sum()).collect();
+    let found = cubature::fit_weights(&columns, &target, 60, 1e-5);
+    assert!(found.iter().all(|(_, w)| *w >= 0.0));
+    for (k, truth) in truth.iter().enumerate() {
+        let weight = found.iter().find(|(c, _)| *c == k).map_or(0.0, |f| f.1);
+        assert!((weight - f64::from(*truth)).abs() < 0.02, "column {k}: {weight} instead of {truth}");
+    }
+    // What only negative weights could make is left, not made.
+    let opposite: Vec<f32> = columns[3].iter().map(|v| -v.abs() - 1.0).collect();
+    let positive: Vec<Vec<f32>> = columns.iter().map(|c| c.iter().map(|v| v.abs()).collect()).collect();
+    assert!(cubature::fit_weights(&positive, &opposite, 10, 0.0).is_empty());
+}
+
+#[test]
+fn a_third_of_the_triangles_learned_makes_nearly_the_same_steps() {
+    // Smooth directions, as PCA gives them.
+    let smooth = |i: usize, axis: usize| -> Vec<f32> {
+        (0..3 * N)
+            .map(|at| {
+                let (v, a) = (at / 3, at % 3);
+                let (x, z) = ((v % 4) as f32 / 3.0, (v / 4) as f32 / 3.0);
+                let wave = [1.0, x, z, x * z, (3.0 * x).sin(), (3.0 * z).cos()][i];
+                if a == axis { wave } else { 0.0 }
+            })
+            .collect()
+    };
+    let vectors: Vec<f32> = (0..6).flat_map(|i| (0..3).flat_map(move |axis| smooth(i, axis))).collect();
+    let mut exact = on_a_box(vectors, one_step(Assembly::Kept));
+    let frames: Vec<Vec<Affine3A>> = (0..60).map(|k| turned(0.03 * (0.2 * k as f32).sin())).collect();
+    let third = exact.world.scene.triangles.len() / 3;
+    let settings = CubatureSettings::default().with(|s| s.triangles = third);
+    let fit = on_a_box(exact.database.vectors.clone(), one_step(Assembly::Kept))
+        .learn_cubature(std::slice::from_ref(&frames), &settings)
+        .unwrap();
+    assert!(fit.cubature.triangles.len() <= third && fit.frames == 60);
+    assert!(fit.held_out < 0.5, "{} left, {} held out", fit.fitted, fit.held_out);
+    let mut fast = sampled(&exact, fit.cubature, one_step(Assembly::Sampled));
+    let mut worst = 0.0f64;
+    for bones in &frames {
+        exact.step(bones, 1.0 / 30.0).unwrap();
+        fast.step(bones, 1.0 / 30.0).unwrap();
+        worst = exact.x.iter().zip(&fast.x).fold(worst, |worst, (a, b)| worst.max(a.distance(*b)));
+    }
+    assert!(worst < 5e-3, "{worst} m apart");
+    assert!(exact.learn_cubature(&[], &settings).is_err());
+}
+
+#[test]
+fn cloth_never_goes_farther_from_the_skinned_garment_than_the_database_knows() {
+    // A database whose only direction is down, and nothing below.
+    let down: Vec<f32> = (0..3 * N).map(|at| if at % 3 == 1 { 1.0 } else { 0.0 }).collect();
+    let fall = |reach: Vec<f32>| {
+        let mut cloth = on_a_box(down.clone(), SubspaceSettings::default().with(|s| s.undo = false));
+        let database = Database { reach, ..(*cloth.database).clone() };
+        cloth = Subspace::new(cloth.world.clone(), Arc::new(database), cloth.settings).unwrap();
+        cloth.world.body = None;
+        let held: u32 = (0..60).map(|_| cloth.step(&turned(0.0), 1.0 / 30.0).unwrap().held).sum();
+        let rest = &cloth.database.attachment.rest;
+        let away = cloth.bind.iter().zip(rest).map(|(x, r)| x.distance(r.as_dvec3()));
+        (away.fold(0.0, f64::max), held)
+    };
+    let (free, none) = fall(Vec::new());
+    assert!(free > 1.0 && none == 0, "without a reach it falls: {free} m");
+    let (held, count) = fall(vec![0.02; N]);
+    assert!(held < 0.08 + 1e-9 && count > 0, "{held} m with a reach of 2 cm");
 }

@@ -4,6 +4,7 @@
 //! a coarser cut are carried onto the fine one, a database is learned from them, and both simulations are stepped from there.
 
 use super::play::{Run, Stage, Start};
+use crate::adaptive::{CUBATURE, bones_of, learn_cubature};
 use anyhow::Result;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,8 +22,13 @@ pub struct Fine {
     pub bytes: u64,
     pub load_ms: f64,
     pub full_ms: [f64; 2],
+    /// Finding contacts once, of bodies and of cloth with itself.
+    pub full_contact_ms: f64,
     pub plain: Run,
     pub kept: Run,
+    pub sampled: Run,
+    /// Triangles of the cubature, and all.
+    pub triangles: [usize; 2],
 }
 
 /// Frames of a clip that are played.
@@ -42,7 +48,10 @@ pub fn measure(
     let sites = (18.0 / 7.0 * takes.len() as f64).round() as usize;
     let settings = AdaptiveSettings::default()
         .with(|s| (s.sites, s.vectors, s.least_significance) = (sites, 212usize.div_ceil(sites.max(1)), 0.0));
-    let training = train_adaptive(body, &takes, &settings, &|_| ()).map_err(crate::train::bad_takes)?;
+    let mut training = train_adaptive(body, &takes, &settings, &|_| ()).map_err(crate::train::bad_takes)?;
+    let clips: Vec<_> = takes.iter().map(|t| bones_of(t).into_iter().step_by(2).collect()).collect();
+    eprintln!("learning cubature of {}", fine.name);
+    let fit = learn_cubature(body, fine, fabric, &mut training.database, &clips, CUBATURE)?;
     let file = out.join("fine.toile");
     training.database.write(&file)?;
     let begun = toile_lab::cpu_ms();
@@ -52,16 +61,23 @@ pub fn measure(
     let mut take = takes[0].clone();
     take.roots.truncate(FRAMES);
     let play = |settings| stage.play(&database, &take, settings, Start::Simulated);
-    let plain = SubspaceSettings::default().with(|s| s.assembly = Assembly::Plain);
+    let with = |assembly| play(SubspaceSettings::default().with(|s| s.assembly = assembly));
+    // The full simulation does not say what its contacts cost; this is one search for all of them, bodies and cloth.
+    let searching = play(SubspaceSettings::default().with(|s| {
+        (s.self_contact_every, s.body_contact_every) = (1, 1);
+    }))?;
     Ok(Fine {
         name: fine.name.clone(),
         vertices: fine.sim.positions.len(),
         vectors: database.vector_count(),
         bytes: std::fs::metadata(&file).map_or(0, |m| m.len()),
         load_ms,
-        kept: play(SubspaceSettings::default())?,
-        plain: play(plain)?,
+        sampled: with(Assembly::Sampled)?,
+        kept: with(Assembly::Kept)?,
+        plain: with(Assembly::Plain)?,
         full_ms: [stage.full_ms(&take, 1.0 / 240.0, 1)?, stage.full_ms(&take, 1.0 / 30.0, 1)?],
+        full_contact_ms: searching.contact_ms,
+        triangles: [fit.cubature.triangles.len(), fine.sim.triangles.len()],
     })
 }
 

@@ -1,180 +1,200 @@
 //! Hahn, Thomaszewski, Coros, Sumner, Cole, Meyer, DeRose and Gross 2014, theirs and ours.
 
+mod changes;
 mod fine;
+mod others;
 mod page;
 mod paths;
+mod pictures;
 mod play;
+mod tube;
 
+use super::Wardrobe;
+use crate::adaptive::{CUBATURE, bones_of, learn_cubature};
+use crate::resolve;
 use anyhow::{Context, Result};
+use changes::Ablation;
+use glam::Vec3;
 use play::{Run, Stage, Start, acceleration};
-use std::path::Path;
 use std::sync::Arc;
-use toile_assets::{Body, Fabric, Garment, Take};
+use toile_assets::read::garment::RestChoice;
+use toile_assets::{Body, Garment, Take};
 use toile_learn::{AdaptiveSettings, train_adaptive};
 use toile_model::adaptive::Database;
-use toile_simulate::{Assembly, GradientVector, SubspaceSettings};
+use toile_simulate::{Assembly, CubatureFit, SubspaceSettings};
 
 pub use page::write;
 
 /// Clips that are learned from and clips that are not.
-pub const TRAINING: [&str; 7] =
+const TRAINING: [&str; 7] =
     ["twist", "arms-bend", "arms-up", "arms-down", "lean-back", "lean-forward", "plane"];
-pub const UNSEEN: [&str; 2] = ["yo", "gym"];
+const UNSEEN: [&str; 2] = ["yo", "gym"];
 
 /// Seconds of each clip that are simulated: from before it begins to move until it has gone there and partly back.
 pub const SPAN: (f64, f64) = (0.3, 3.3);
+
+/// Another fabric that the garment is played in.
+const OTHER_FABRIC: &str = "denim";
 
 /// One clip.
 pub struct ClipRow {
     pub clip: String,
     pub frames: usize,
     pub trained: bool,
+    /// What is wrong with its simulation.
+    pub faults: Vec<String>,
     /// Processor time of the full simulation, ms a frame, at its own step and at ours.
     pub full_ms: [f64; 2],
     pub plain: Run,
     pub kept: Run,
-    /// Mean distance of skinned cloth, mm.
+    pub sampled: Run,
+    /// Mean distance of skinned cloth, and of a twin of the simulation, mm.
     pub skin_mm: f64,
+    pub twin_mm: Option<f64>,
     /// Largest acceleration of the simulation, m/s².
     pub acceleration: f64,
     /// Two frames of nearly one pose, and how far apart cloth is in them: in the simulation and here, mm.
     pub paths: Option<paths::TwoPaths>,
 }
 
-/// A change of the method and what became of it.
-pub struct Ablation {
-    pub name: String,
-    pub run: Run,
+/// A clip that pictures are made of.
+pub struct Shown {
+    pub take: Take,
+    pub ours: Vec<Vec<Vec3>>,
+    pub skinned: Vec<Vec<Vec3>>,
 }
 
 /// Everything that was measured.
 pub struct Measured {
-    pub garment: String,
-    pub vertices: usize,
+    pub body: Body,
+    pub worn: Garment,
     pub frames: usize,
     pub database: Arc<Database>,
+    pub cubature: CubatureFit,
     pub bytes: u64,
     pub load_ms: f64,
     pub left_mm: [f64; 2],
     pub clips: Vec<ClipRow>,
     pub ablations: Vec<Ablation>,
-    /// The clip that ablations were played on.
-    pub ablated: String,
+    pub shown: Vec<Shown>,
     /// Times of a finer cut.
     pub fine: Option<fine::Fine>,
+    pub tube: Option<tube::Tube>,
+    pub trousers: Option<others::Trousers>,
+    pub fabric: Option<others::OtherFabric>,
+    /// Processor time of all of it, minutes.
+    pub minutes: f64,
 }
 
 /// Trains a database from takes and plays all of them.
-pub fn measure(
-    body: &Body,
-    garment: &Garment,
-    fabric: &Fabric,
-    train: &[Take],
-    unseen: &[Take],
-    fine: Option<&Garment>,
-    out: &Path,
-    quick: bool,
-) -> Result<Measured> {
+pub fn measure(dressed: &Wardrobe<'_>) -> Result<Measured> {
+    let (args, body) = (dressed.args, dressed.body);
+    let name = args.garment.as_deref().unwrap_or(if args.quick { "sweater:1500" } else { "sweater:3000" });
+    let worn = resolve::garment(name, body, RestChoice::Auto, None)?;
+    let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&worn.fabric))?;
+    let few = if args.quick { 2 } else { usize::MAX };
+    let asked = |n: &&&str| args.clips.is_empty() || args.clips.iter().any(|c| c == **n);
+    let record = |names: &[&str], folder: &str, nudge_m: f64| {
+        let names: Vec<String> = names.iter().filter(asked).take(few).map(|n| n.to_string()).collect();
+        dressed.recorded(body, &worn, &fabric, &dressed.motions(&names)?, folder, nudge_m)
+    };
+    let train = record(&TRAINING, "train", 0.0)?;
+    let unseen = record(&UNSEEN, "unseen", 0.0)?;
+    let twins = record(&["twist", "yo", "gym"], "twins", super::NUDGE_M)?;
     let learn = |change: fn(&mut AdaptiveSettings)| -> Result<_> {
         let settings = AdaptiveSettings::default().with(change);
-        train_adaptive(body, train, &settings, &|_| ()).map_err(crate::train::bad_takes)
+        train_adaptive(body, &train, &settings, &|_| ()).map_err(crate::train::bad_takes)
     };
-    let training = learn(|_| ())?;
-    let file = out.join("adaptive.toile");
+    let mut training = learn(|_| ())?;
+    let clips: Vec<_> = train.iter().map(bones_of).collect();
+    eprintln!("learning cubature");
+    let cubature = learn_cubature(body, &worn, &fabric, &mut training.database, &clips, CUBATURE)?;
+    let file = args.out.join("adaptive.toile");
     training.database.write(&file)?;
     let begun = toile_lab::cpu_ms();
     let database = Arc::new(Database::read(&file)?);
     let load_ms = toile_lab::cpu_ms() - begun;
-    let stage = Stage { body, garment, fabric };
-    let mut clips = Vec::new();
-    let ablated = train.first().context("no takes to learn from")?;
-    let mut ablations = ablations(&stage, &database, ablated);
+    let stage = Stage { body, garment: &worn, fabric: &fabric };
+    let mut rows = Vec::new();
+    let mut shown = Vec::new();
     for (take, trained) in train.iter().map(|t| (t, true)).chain(unseen.iter().map(|t| (t, false))) {
         eprintln!("playing {}", take.clip);
-        clips.push(clip(&stage, &database, take, trained, quick)?);
-    }
-    let global = Arc::new(learn(|s| (s.sites, s.vectors, s.least_significance) = (1, 100, 0.0))?.database);
-    let all = SubspaceSettings::default().with(|s| s.vectors = 100);
-    ablations.push(Ablation {
-        name: "one global basis of 100".into(),
-        run: stage.play_or_break(&global, ablated, all, Start::Own),
-    });
-    let rich = Arc::new(learn(|s| (s.vectors, s.least_significance) = (40, 0.001))?.database);
-    for size in [4, 8, 12, 20, 40] {
-        for (epsilon, database) in [("0.01", &database), ("0.001", &rich)] {
-            let settings = SubspaceSettings::default().with(|s| s.vectors = size);
-            let name = format!("ε_PCA {epsilon}, {size} vectors");
-            ablations
-                .push(Ablation { name, run: stage.play_or_break(database, ablated, settings, Start::Own) });
+        let (row, skinned) = clip(&stage, &database, take, trained, args.quick)?;
+        let twin = twins.iter().find(|t| t.clip == take.clip && t.len() == take.len());
+        let twin_mm = twin.map(|twin| mean_mm(take, twin));
+        if ["twist", "gym"].contains(&take.clip.as_str()) && !row.sampled.frames.is_empty() {
+            let (ours, take) = (row.sampled.frames.clone(), take.clone());
+            shown.push(Shown { take, ours, skinned });
         }
+        rows.push(ClipRow { twin_mm, ..row });
     }
+    let ablated = train.first().context("no takes to learn from")?;
+    let ablations =
+        changes::measure(&stage, &database, ablated, args.quick, |change| Ok(learn(change)?.database))?;
+    let fine = args.fine.as_ref().map(|f| resolve::garment(f, body, RestChoice::Auto, None)).transpose()?;
+    let fine = fine.map(|fine| fine::measure(body, &worn, &fine, &fabric, &train, &args.out)).transpose()?;
+    let fabric = match args.quick {
+        true => None,
+        false => Some(others::fabric(dressed, &worn, &fabric, OTHER_FABRIC, &ablated.clip, &database)?),
+    };
+    let trousers = if args.quick { "pants:800" } else { "pants:3000" };
     Ok(Measured {
-        garment: garment.name.clone(),
-        vertices: garment.sim.positions.len(),
+        body: body.clone(),
         frames: training.frames,
+        cubature,
         bytes: std::fs::metadata(&file).map_or(0, |m| m.len()),
         load_ms,
         left_mm: [1e3 * training.displacement_m, 1e3 * training.left_m],
-        clips,
-        ablated: ablated.clip.clone(),
-        fine: fine.map(|fine| fine::measure(body, garment, fine, fabric, train, out)).transpose()?,
+        clips: rows,
+        shown,
+        fine,
         ablations,
         database,
+        fabric,
+        tube: Some(tube::measure(dressed)?),
+        trousers: Some(others::trousers(dressed, trousers)?),
+        worn: worn.clone(),
+        minutes: toile_lab::cpu_ms() / 6e4,
     })
 }
 
-fn clip(stage: &Stage, database: &Arc<Database>, take: &Take, trained: bool, quick: bool) -> Result<ClipRow> {
-    let kept = stage.play_or_break(database, take, SubspaceSettings::default(), Start::Own);
-    let plain = SubspaceSettings::default().with(|s| s.assembly = Assembly::Plain);
-    let plain = stage.play_or_break(database, take, plain, Start::Own);
+/// Mean distance of all vertices of two takes of one clip, mm.
+fn mean_mm(a: &Take, b: &Take) -> f64 {
+    let sum: f64 = a.positions.iter().zip(&b.positions).map(|(a, b)| f64::from(a.distance(*b))).sum();
+    1e3 * sum / a.positions.len().max(1) as f64
+}
+
+fn clip(
+    stage: &Stage,
+    database: &Arc<Database>,
+    take: &Take,
+    trained: bool,
+    quick: bool,
+) -> Result<(ClipRow, Vec<Vec<Vec3>>)> {
+    let with = |assembly| {
+        let settings = SubspaceSettings::default().with(|s| s.assembly = assembly);
+        stage.play_or_break(database, take, settings, Start::Own)
+    };
+    let [plain, kept, sampled] = [Assembly::Plain, Assembly::Kept, Assembly::Sampled].map(with);
     let places = if quick { 1 } else { 3 };
     let full_ms = [stage.full_ms(take, 1.0 / 240.0, places)?, stage.full_ms(take, 1.0 / 30.0, places)?];
-    let skinned: Vec<_> = (0..take.len()).map(|f| database.attachment.posed(take.frame_bones(f))).collect();
-    let mut skin = Run::default();
-    play::compare(&mut skin, &skinned, take, &database.attachment.rest);
+    let (skin, skinned) = others::skinned(database, take);
     let truth: Vec<_> = (0..take.len()).map(|f| take.frame(f)).collect();
-    Ok(ClipRow {
+    let row = ClipRow {
         clip: take.clip.clone(),
         frames: take.len(),
         trained,
+        faults: take.verdict.map(|v| v.faults()).unwrap_or_default(),
         full_ms,
-        paths: if kept.frames.is_empty() { None } else { paths::two_paths(database, take, &kept.frames) },
+        paths: (!sampled.frames.is_empty())
+            .then(|| paths::two_paths(database, take, &sampled.frames))
+            .flatten(),
         plain,
         kept,
+        sampled,
         skin_mm: skin.mean_mm,
+        twin_mm: None,
         acceleration: acceleration(&truth, take.fps),
-    })
-}
-
-fn ablations(stage: &Stage, database: &Arc<Database>, take: &Take) -> Vec<Ablation> {
-    let changes: [(&str, fn(&mut SubspaceSettings)); 18] = [
-        ("as shipped", |_| ()),
-        ("from the simulation's first frame", |_| ()),
-        ("gradient vector Bᵀg", |s| s.gradient = GradientVector::Transposed),
-        ("gradient vector B⁻¹g", |s| s.gradient = GradientVector::Inverse),
-        ("gradient vector D⁻¹Bᵀg", |s| s.gradient = GradientVector::Relaxed),
-        ("gradient vector Bᵀg only", |s| {
-            (s.vectors, s.undo, s.gradient) = (0, false, GradientVector::Transposed);
-        }),
-        ("without undo vector", |s| s.undo = false),
-        ("a new matrix in every step", |s| s.refresh_every = 1),
-        ("a new matrix every 16 steps", |s| s.refresh_every = 16),
-        ("one Newton step", |s| s.newton = 1),
-        ("one Newton step, a new matrix in every step", |s| (s.newton, s.refresh_every) = (1, 1)),
-        ("four Newton steps at most", |s| s.newton = 4),
-        ("eight Newton steps, always", |s| (s.newton, s.sigma) = (8, 0.0)),
-        ("without line search", |s| s.line_search = false),
-        ("steps of 1/60 s", |s| s.step_secs = 1.0 / 60.0),
-        ("steps of 1/240 s, one Newton step", |s| (s.step_secs, s.newton) = (1.0 / 240.0, 1)),
-        ("without moving vertices out of the body", |s| s.keep_out = false),
-        ("cloth against cloth, looked for every 4 steps", |s| s.self_contact_every = 4),
-    ];
-    let one = |(name, change): (&str, fn(&mut SubspaceSettings))| {
-        let settings = SubspaceSettings::default().with(change);
-        let start = if name.starts_with("from") { Start::Simulated } else { Start::Own };
-        let run = stage.play_or_break(database, take, settings, start);
-        eprintln!("{name}: {:.1} mm, {:.1} ms, residual {:.2}", run.mean_mm, run.ms, run.residual);
-        Ablation { name: name.into(), run }
     };
-    changes.into_iter().map(one).collect()
+    Ok((row, skinned))
 }

@@ -1,7 +1,11 @@
 //! The page: their Table 1 and figures with ours beside them.
 
+use super::changes::Ablation;
 use super::fine::Fine;
-use super::{Ablation, ClipRow, Measured};
+use super::others::{OtherFabric, Trousers};
+use super::play::Run;
+use super::tube::Tube;
+use super::{ClipRow, Measured, pictures};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -22,43 +26,49 @@ const TABLE_1: [(&str, usize, f64, Option<f64>, f64, f64); 9] = [
 ];
 
 impl ClipRow {
-    /// How many times as long the full simulation takes: all of it, at its own step and at ours.
+    /// How many times as long the full simulation takes at its own step and at ours.
     fn gain(&self) -> [f64; 2] {
-        self.full_ms.map(|full| full / self.kept.ms)
+        self.full_ms.map(|full| full / self.sampled.ms)
     }
+}
+
+/// Time without contacts and skinning, ms.
+fn alone(run: &Run) -> f64 {
+    run.ms - run.contact_ms
 }
 
 impl Measured {
     pub fn json(&self, page: &Path) -> Value {
+        let run = |r: &Run| {
+            json!({
+                "mean_mm": r.mean_mm, "p95_mm": r.p95_mm, "ms": r.ms, "contact_ms": r.contact_ms,
+                "phases_ms": r.phases_ms, "wrinkles": r.wrinkles, "acceleration": r.acceleration,
+            })
+        };
         let clips: Vec<Value> = self
             .clips
             .iter()
             .map(|c| {
                 json!({
-                    "clip": c.clip, "frames": c.frames, "trained": c.trained, "mean_mm": c.kept.mean_mm,
-                    "p95_mm": c.kept.p95_mm, "skin_mm": c.skin_mm, "ms": c.kept.ms, "plain_ms": c.plain.ms,
-                    "contact_ms": c.kept.contact_ms, "full_ms": c.full_ms, "gain": c.gain(),
-                    "wrinkles": c.kept.wrinkles, "acceleration": c.kept.acceleration,
-                    "full_acceleration": c.acceleration,
+                    "clip": c.clip, "frames": c.frames, "trained": c.trained, "sampled": run(&c.sampled),
+                    "kept": run(&c.kept), "plain": run(&c.plain), "skin_mm": c.skin_mm, "twin_mm": c.twin_mm,
+                    "full_ms": c.full_ms, "gain": c.gain(), "full_acceleration": c.acceleration, "faults": c.faults,
                 })
             })
             .collect();
-        let ablations: Vec<Value> = self
-            .ablations
-            .iter()
-            .map(|a| json!({"change": a.name, "mean_mm": a.run.mean_mm, "ms": a.run.ms, "wrinkles": a.run.wrinkles}))
-            .collect();
+        let ablations: Vec<Value> =
+            self.ablations.iter().map(|a| json!({"change": a.name, "run": run(&a.run)})).collect();
         json!({
-            "garment": self.garment, "vertices": self.vertices, "clips": clips, "ablations": ablations,
-            "bytes": self.bytes, "load_ms": self.load_ms, "page": page,
+            "garment": self.worn.name, "vertices": self.database.vertices(), "clips": clips, "ablations": ablations,
+            "bytes": self.bytes, "load_ms": self.load_ms, "page": page, "cpu_minutes": self.minutes,
         })
     }
 
     /// Time of a frame.
     fn times(&self) -> String {
         let mut text = String::from(
-            "| clip | theirs: full / naïve / optimised, s | their gain | full, ms (1/240 s) | full, ms (1/30 s) | plain, ms | kept, ms \
-             (p99) | contacts, ms | gradient, choosing, system, ms | gain | gain at 1/30 s |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+            "| clip | theirs: full / naïve / optimised, s | their gain | full, ms (1/240 s; 1/30 s) | naïve, ms | optimised, ms | \
+             cubature, ms (p99) | … of it contacts; gradient, choosing, system | gain (at 1/30 s) |\n|---|---|---|---|---|---|---|---|---|\n",
         );
         for c in &self.clips {
             let theirs = TABLE_1.iter().find(|t| t.0 == c.clip);
@@ -70,12 +80,19 @@ impl Measured {
                 (format!("{full} / {:.2} / {:.2}", t.4, t.5), gain)
             });
             let [own, same] = c.gain();
-            let [gradient, choose, system] = c.kept.phases_ms;
+            let [gradient, choose, system] = c.sampled.phases_ms;
             let _ = writeln!(
                 text,
-                "| {} | {seconds} | {gain} | {:.0} | {:.0} | {:.1} | {:.1} ({:.1}) | {:.1} | {gradient:.1}, {choose:.1}, {system:.1} | \
-                 {own:.1}× | {same:.1}× |",
-                c.clip, c.full_ms[0], c.full_ms[1], c.plain.ms, c.kept.ms, c.kept.p99_ms, c.kept.contact_ms
+                "| {} | {seconds} | {gain} | {:.0}; {:.0} | {:.1} | {:.1} | {:.1} ({:.1}) | {:.1}; {gradient:.1}, {choose:.1}, \
+                 {system:.1} | {own:.1}× ({same:.1}×) |",
+                c.clip,
+                c.full_ms[0],
+                c.full_ms[1],
+                c.plain.ms,
+                c.kept.ms,
+                c.sampled.ms,
+                c.sampled.p99_ms,
+                c.sampled.contact_ms
             );
         }
         text
@@ -84,9 +101,9 @@ impl Measured {
     /// How near the simulation.
     fn nearness(&self) -> String {
         let mut text = String::from(
-            "| clip | frames | learned from | mean, mm | p95, mm | skinned, mm | folds, fine to coarse, % of full | largest \
-             acceleration over full's | Newton steps, new matrices a frame | one pose, two paths: full / ours, mm |\n\
-             |---|---|---|---|---|---|---|---|---|---|\n",
+            "| clip | learned from | mean, mm (all triangles) | p95, mm | a twin of full, mm | skinned, mm | folds, fine to coarse, % \
+             of full | largest acceleration, m/s² (over full's) | Newton steps, new matrices a frame | one pose, two paths: full / \
+             ours, mm |\n|---|---|---|---|---|---|---|---|---|---|\n",
         );
         for c in &self.clips {
             let paths = c.paths.as_ref().map_or("–".into(), |p| {
@@ -94,18 +111,25 @@ impl Measured {
             });
             let _ = writeln!(
                 text,
-                "| {} | {} | {} | {:.1} | {:.1} | {:.1} | {} | {:.2} | {:.1}, {:.2} | {paths} |",
+                "| {}{} | {} | {:.1} ({:.1}) | {:.1} | {} | {:.1} | {} | {:.0} ({:.2}×) | {:.1}, {:.2} | {paths} |",
                 c.clip,
-                c.frames,
+                if c.faults.is_empty() { "" } else { " *" },
                 if c.trained { "yes" } else { "no" },
+                c.sampled.mean_mm,
                 c.kept.mean_mm,
-                c.kept.p95_mm,
+                c.sampled.p95_mm,
+                c.twin_mm.map_or("–".into(), |mm| format!("{mm:.1}")),
                 c.skin_mm,
-                bands(&c.kept.wrinkles),
-                c.kept.acceleration / c.acceleration,
-                c.kept.newton,
-                c.kept.refreshes,
+                bands(&c.sampled.wrinkles),
+                c.sampled.acceleration,
+                c.sampled.acceleration / c.acceleration,
+                c.sampled.newton,
+                c.sampled.refreshes,
             );
+        }
+        for c in self.clips.iter().filter(|c| !c.faults.is_empty()) {
+            let _ =
+                writeln!(text, "\n\\* The simulation of {} is not true: {}.", c.clip, c.faults.join("; "));
         }
         text
     }
@@ -115,7 +139,7 @@ impl Measured {
             "| change | mean, mm | p95, mm | folds, fine to coarse, % of full | largest acceleration, m/s² | ms a frame | Newton \
              steps, new matrices, shortened a frame |\n|---|---|---|---|---|---|---|\n",
         );
-        for Ablation { name, run } in &self.ablations {
+        for Ablation { name, run, .. } in &self.ablations {
             let _ = writeln!(
                 text,
                 "| {name} | {:.1} | {:.1} | {} | {:.0} | {:.1} | {:.1}, {:.2}, {:.2} |",
@@ -137,14 +161,17 @@ impl Measured {
         let waves = Wrinkles::new(&d.triangles, &d.attachment.rest).wavelengths_m();
         let waves: Vec<String> = waves.iter().map(|w| format!("{:.1}", 100.0 * w)).collect();
         let fine = self.fine.as_ref().map_or(String::new(), fine_times);
+        let c = &self.cubature;
         format!(
             "`{}`, {} vertices, {} training frames: {} sites, {} vectors (theirs: 29,510 vertices, about 10,000 frames, 18 \
              sites, 212 vectors), {} dimensions of poses. The file has {:.1} MB in half precision and is read in {:.0} ms of \
              processor time. Displacements are {:.1} mm (root mean square over training frames), the bases of the nearest site \
-             leave {:.1} mm of them.\n\n## Table 1: time of a frame\n\n{}\n{fine}## How near the simulation\n\n\
-             Bands of folds are about {} cm long.\n\n{}\n## Changes of the method, on {}\n\n{}",
-            self.garment,
-            self.vertices,
+             leave {:.1} mm of them. Cubature: {} of {} triangles, {:.1} % of elastic forces left in the frames that were fitted, \
+             {:.1} % in frames held out ({} frames in all). All of this took {:.0} minutes of processor time.\n\n\
+             ## Table 1: time of a frame\n\n{}\n{fine}## How near the simulation\n\n\
+             Bands of folds are about {} cm long.\n\n{}\n## Changes of the method, on {}\n\n{}\n{}{}{}",
+            self.worn.name,
+            d.vertices(),
             self.frames,
             d.sites.len(),
             d.vector_count(),
@@ -153,52 +180,138 @@ impl Measured {
             self.load_ms,
             self.left_mm[0],
             self.left_mm[1],
+            c.cubature.triangles.len(),
+            d.triangles.len(),
+            100.0 * c.fitted,
+            100.0 * c.held_out,
+            c.frames,
+            self.minutes,
             self.times(),
             waves.join(", "),
             self.nearness(),
-            self.ablated,
+            self.clips.first().map_or("", |c| &c.clip),
             self.changes(),
+            self.trousers.as_ref().map_or(String::new(), trousers),
+            self.tube.as_ref().map_or(String::new(), tube),
+            self.fabric.as_ref().map_or(String::new(), fabric),
         )
     }
 }
 
-/// Times of a finer cut, in words.
-fn fine_times(f: &Fine) -> String {
-    let [gradient, choose, system] = f.kept.phases_ms;
+/// Trousers, in words.
+fn trousers(t: &Trousers) -> String {
     format!(
-        "At full size (`{}`, {} vertices, frames carried over from the coarser cut): full {:.0} ms a frame at 1/240 s and {:.0} ms \
-         at 1/30 s; plain {:.1} ms; kept {:.1} ms (p99 {:.1}), of which contacts and skinning {:.1}, gradient {gradient:.1}, choosing \
-         {choose:.1}, reduced system {system:.1}. Gain {:.1}×, at the same step {:.1}×. The database has {} vectors and {:.1} MB and is \
-         read in {:.0} ms.\n\n",
+        "## Trousers on {}\n\n`{}`, {} vertices, learned from that clip: mean {:.1} mm (p95 {:.1}; skinned {:.1}), folds fine to \
+         coarse {} % of full, {:.1} ms a frame.\n\n",
+        t.take.clip,
+        t.garment.name,
+        t.take.vertices,
+        t.run.mean_mm,
+        t.run.p95_mm,
+        t.skin.mean_mm,
+        bands(&t.run.wrinkles),
+        t.run.ms,
+    )
+}
+
+/// The tube, as a table.
+fn tube(t: &Tube) -> String {
+    let mut text = String::from(
+        "## A tube that is learned in the horizontal plane and bends upwards\n\n\
+         | bent | learned from | mean to full, mm | skinned to full, mm | from skinned, mean and largest, mm: ours; full | folds, fine to \
+         coarse, % of full: ours; skinned | largest acceleration, m/s²: ours; full |\n|---|---|---|---|---|---|---|\n",
+    );
+    for b in &t.bent {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {:.1} | {:.1} | {:.1}, {:.1}; {:.1}, {:.1} | {}; {} | {:.0}; {:.0} |",
+            b.name,
+            if b.trained { "yes" } else { "no" },
+            b.run.mean_mm,
+            b.skin.mean_mm,
+            b.from_skin_mm[0],
+            b.from_skin_mm[1],
+            b.full_from_skin_mm[0],
+            b.full_from_skin_mm[1],
+            bands(&b.run.wrinkles),
+            bands(&b.skin.wrinkles),
+            b.run.acceleration,
+            b.acceleration,
+        );
+    }
+    text + "\n"
+}
+
+/// Another fabric, in words.
+fn fabric(f: &OtherFabric) -> String {
+    format!(
+        "## Another fabric on the same database\n\n{} in {}, against a simulation of that fabric: told of it {:.1} mm (p95 {:.1}), \
+         folds {} % of full; with the fabric that was learned {:.1} mm, folds {} %; skinned {:.1} mm.\n\n",
+        f.clip,
+        f.fabric,
+        f.told.mean_mm,
+        f.told.p95_mm,
+        bands(&f.told.wrinkles),
+        f.untold.mean_mm,
+        bands(&f.untold.wrinkles),
+        f.skin.mean_mm,
+    )
+}
+
+/// Times of a finer cut, in words and as a table.
+fn fine_times(f: &Fine) -> String {
+    let mut text = format!(
+        "At full size (`{}`, {} vertices, frames carried over from the coarser cut): full {:.0} ms a frame at 1/240 s and {:.0} ms at \
+         1/30 s, of which {:.0} ms contacts. The database has {} vectors and {:.1} MB and is read in {:.0} ms; cubature of {} of {} \
+         triangles.\n\n| | ms a frame (p99) | contacts and skinning | gradient | choosing | reduced system | gain | gain at 1/30 s | without \
+         contacts |\n|---|---|---|---|---|---|---|---|---|\n",
         f.name,
         f.vertices,
         f.full_ms[0],
         f.full_ms[1],
-        f.plain.ms,
-        f.kept.ms,
-        f.kept.p99_ms,
-        f.kept.contact_ms,
-        f.full_ms[0] / f.kept.ms,
-        f.full_ms[1] / f.kept.ms,
+        f.full_contact_ms,
         f.vectors,
         f.bytes as f64 / 1e6,
         f.load_ms,
-    )
+        f.triangles[0],
+        f.triangles[1],
+    );
+    for (name, run) in [("naïve", &f.plain), ("optimised", &f.kept), ("cubature", &f.sampled)] {
+        let [gradient, choose, system] = run.phases_ms;
+        let _ = writeln!(
+            text,
+            "| {name} | {:.1} ({:.1}) | {:.1} | {gradient:.1} | {choose:.1} | {system:.1} | {:.1}× | {:.1}× | {:.1}× |",
+            run.ms,
+            run.p99_ms,
+            run.contact_ms,
+            f.full_ms[0] / run.ms,
+            f.full_ms[1] / run.ms,
+            (f.full_ms[1] - f.full_contact_ms) / alone(run),
+        );
+    }
+    text + "\n"
 }
 
 fn bands(share: &[f64]) -> String {
     share.iter().map(|w| format!("{:.0}", 100.0 * w)).collect::<Vec<_>>().join(", ")
 }
 
-/// Writes the page.
+/// Writes the page and its pictures.
 pub fn write(folder: &Path, measured: &Measured, command: &str) -> Result<PathBuf> {
     let page = folder.join("adaptive-bases.md");
+    let drawn = pictures::write(folder, measured)?;
+    let strips = |alt: &str, file: &str| if drawn { format!("![{alt}]({file})\n\n") } else { String::new() };
+    let [sweater, changes, tube] = pictures::FILES;
     let text = format!(
         "# Subspace clothing simulation using adaptive bases (Hahn et al. 2014)\n\n`{command}`\n\n\
-         Times are processor time of one core, medians over frames of 1/30 s; *plain* puts the reduced system together from the \
-         full-space matrix in every Newton step (their naïve), *kept* from products that are kept (their optimised). *Full* is \
-         our own simulation, at its own step of 1/240 s and, for the method alone, at the subspace's step of 1/30 s.\n\n{}",
-        measured.text()
+         Times are processor time of one core, medians over frames of 1/30 s; *naïve* puts the reduced system together from the \
+         full-space matrix in every Newton step, *optimised* keeps the matrix and multiplies sixteen directions at once, *cubature* \
+         sums elastic forces and stiffness over weighted triangles. *Full* is our own simulation, at its own step of 1/240 s and, \
+         for the method alone, at the subspace's step of 1/30 s.\n\n{}{}{}{}",
+        strips("full, adaptive and skinned", sweater),
+        measured.text(),
+        strips("changes of the method", changes),
+        strips("the tube", tube),
     );
     std::fs::write(&page, text).map_err(|e| toile_assets::Error::io(page.as_path(), e))?;
     Ok(page)
