@@ -244,9 +244,8 @@ impl Block {
 
 /// World x of the ends of the shoulder seam. A neck that leaves little room for it gets a closer neckline.
 fn shoulder_ends(form: &Form, style: &Style) -> Result<[f64; 2]> {
-    // Beside such a head straps lie as far out as there is shoulder: it nods onto what is nearer.
-    let (share, strap) = if form.head_rests { (1.0, NARROW_STRAP) } else { (style.shoulder_share, STRAP) };
-    let outer = form.shoulder.x * share;
+    let outer = form.shoulder.x * style.shoulder_share;
+    let strap = if form.head_rests { NARROW_STRAP } else { STRAP };
     let inner = (form.neck_half + style.neck_gap).min(outer - strap);
     if inner < form.neck_half + CLOSEST_NECKLINE {
         return Err(Error::Invalid(format!(

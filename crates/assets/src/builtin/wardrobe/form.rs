@@ -17,7 +17,7 @@ const NECK: [f64; 2] = [0.08, 0.6];
 /// straps then lie at the other share.
 const UNDER_HEAD: f64 = 0.03;
 const RESTS_UP_TO: f64 = 0.75;
-const BESIDE_HEAD: f64 = 0.86;
+const BESIDE_HEAD: f64 = 0.82;
 
 /// Sine of the angle below the horizontal from which on an arm hangs.
 const HANGING: f64 = 0.9;
