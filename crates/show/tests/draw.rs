@@ -3,8 +3,8 @@
 use glam::{Vec2, Vec3};
 use std::sync::{LazyLock, Mutex, MutexGuard};
 use toile_show::{
-    Backdrop, Camera, Error, Flock, Ground, Image, Item, Material, Member, MeshHandle, Renderer, Scene,
-    Texture, View, heat_colours, srgb,
+    Backdrop, Camera, Error, Flock, FlockSource, Ground, Image, Item, Material, Member, MeshHandle, Renderer,
+    Scene, Texture, View, heat_colours, srgb,
 };
 
 /// One renderer for all tests: opening one compiles shaders.
@@ -222,6 +222,69 @@ fn a_flock_is_drawn_where_and_in_the_colours_its_members_are() {
     let image = renderer().draw(&Scene::new().with_flock(wide), &camera, 120, 120).unwrap();
     let p = camera.pixel(Vec3::new(-0.4, 1.0, 0.0), 120, 120).unwrap();
     assert!(image.at(p.x as u32, p.y as u32)[0] > 150);
+}
+
+/// Numbers in a buffer of the renderer's device.
+fn on_device(renderer: &Renderer, numbers: &[Vec3]) -> wgpu::Buffer {
+    let bytes: Vec<u8> = numbers.iter().flat_map(|v| v.to_array()).flat_map(f32::to_le_bytes).collect();
+    let buffer = renderer.device().create_buffer(&wgpu::BufferDescriptor {
+        label: None,
+        size: bytes.len() as u64,
+        usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    });
+    renderer.queue().write_buffer(&buffer, 0, &bytes);
+    buffer
+}
+
+#[test]
+fn a_flock_on_the_device_is_coarser_far_away_and_left_out_where_it_is_not_seen() {
+    let mut renderer = renderer();
+    // Near, far on the right, and behind the camera.
+    let at = [
+        (square(0.4, 0.0), Vec3::ZERO),
+        (square(6.0, -60.0), 12.0 * Vec3::X),
+        (square(0.4, 30.0), Vec3::ZERO),
+    ];
+    let positions: Vec<Vec3> =
+        at.iter().flat_map(|(square, by)| square.iter().map(move |p| *p + *by)).collect();
+    let [places, normals] =
+        [positions.clone(), vec![Vec3::Z; positions.len()]].map(|v| on_device(&renderer, &v));
+    let levels = [(MeshHandle::new(&SQUARE), 0.0), (MeshHandle::new(&SQUARE[..1]), 0.1)];
+    let source = FlockSource {
+        positions: &places,
+        normals: &normals,
+        stride: 4,
+        levels: &levels,
+        colours: &[Vec3::X, Vec3::Y, Vec3::Z],
+        leads_m: None,
+        anchor: (0, 17.0),
+        bounds: (Vec3::new(-10.0, -5.0, -60.0), Vec3::new(20.0, 7.0, 30.0)),
+    };
+    let flock = renderer.flock(paint(Vec3::ONE), &source).unwrap();
+    let canvas = renderer.canvas(160, 120).unwrap();
+    let camera = head_on();
+    let mut drawn = |off_px: f32| {
+        let mut scene = Scene { off_px, ground: None, ..Scene::new() };
+        scene.on_device = vec![&flock];
+        renderer.draw_on(&canvas, &scene, &camera).unwrap();
+        let image = renderer.read(&canvas).unwrap();
+        // Lower right and upper left of each square: a coarse one has only the first.
+        let colour = |x: f32, y: f32, z: f32| {
+            let p = camera.pixel(Vec3::new(x, y, z), 160, 120).unwrap();
+            let [r, g, b, _] = image.at(p.x as u32, p.y as u32);
+            [r, g, b].map(|c| c > 200)
+        };
+        [colour(0.2, 0.8, 0.0), colour(-0.2, 1.2, 0.0), colour(15.0, -2.0, -60.0), colour(9.0, 4.0, -60.0)]
+    };
+    let (red, green, wall) = ([true, false, false], [false, true, false], [true, true, true]);
+    assert_eq!(drawn(0.0), [red, red, green, green]);
+    // A pixel is 22 cm there and 1.4 cm here.
+    assert_eq!(drawn(1.0), [red, red, green, wall]);
+    let few = renderer.flock(paint(Vec3::ONE), &FlockSource { stride: 5, ..source });
+    assert!(few.unwrap_err().to_string().contains("does not lie in buffers"));
+    let none = renderer.flock(paint(Vec3::ONE), &FlockSource { levels: &[], ..source });
+    assert!(none.unwrap_err().to_string().contains("1 to 8 levels"));
 }
 
 #[test]

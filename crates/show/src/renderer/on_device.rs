@@ -13,6 +13,7 @@ const MOST_LEVELS: usize = 8;
 const ALIGNED: u32 = 256;
 
 /// What a flock is drawn from: buffers of the renderer's own device.
+#[derive(Clone, Copy)]
 pub struct FlockSource<'a> {
     /// Positions, three numbers each; whoever writes them does so before a scene with the flock is drawn.
     pub positions: &'a wgpu::Buffer,
