@@ -57,28 +57,32 @@ fn replaced(text: &str, table: &str) -> Result<String> {
     Ok(format!("{head}{FROM}\n{table}{TO}{tail}"))
 }
 
+/// A number of the run, thousands apart as the rest of the page has them.
+fn figure(v: &Value, key: &str, decimals: usize) -> Option<String> {
+    let found = key.split('.').try_fold(v, |v, part| v.get(part)).and_then(Value::as_f64)?;
+    let text = format!("{found:.decimals$}");
+    Some(match text.len() {
+        4.. if decimals == 0 => format!("{},{}", &text[..text.len() - 3], &text[text.len() - 3..]),
+        _ => text,
+    })
+}
+
+/// The limits of the gate that the run broke.
+fn broken_limits(v: &Value) -> Vec<String> {
+    let limits = v["gate"].as_array().into_iter().flatten();
+    limits.filter(|r| r["pass"] == false).filter_map(|r| Some(format!("`{}`", r["key"].as_str()?))).collect()
+}
+
 fn table(v: &Value) -> Result<String> {
     let mut missing = Vec::new();
     let mut n = |key: &str, decimals: usize| {
-        let found = key.split('.').try_fold(v, |v, part| v.get(part)).and_then(Value::as_f64);
-        if found.is_none() {
+        figure(v, key, decimals).unwrap_or_else(|| {
             missing.push(key.to_string());
-        }
-        let text = format!("{:.decimals$}", found.unwrap_or(0.0));
-        // Thousands apart, as the rest of the page has them.
-        match text.len() {
-            4.. if decimals == 0 => format!("{},{}", &text[..text.len() - 3], &text[text.len() - 3..]),
-            _ => text,
-        }
+            String::new()
+        })
     };
     let kib = v["bytes"].as_f64().unwrap_or(0.0) / 1024.0;
-    let failed: Vec<String> = v["gate"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter(|r| r["pass"] == false)
-        .filter_map(|r| Some(format!("`{}`", r["key"].as_str()?)))
-        .collect();
+    let failed = broken_limits(v);
     let rows = [
         (
             "simulated, with self-collision".to_string(),

@@ -183,3 +183,23 @@ fn cuts_differ_between_women_and_men() {
         assert_worn(name, &male, &man);
     }
 }
+
+/// Angular pieces, a stick with a ball for a head, and a head that rests on its shoulders.
+#[test]
+fn clothes_lie_outside_of_real_bodies_that_are_no_people() {
+    let Some(folder) = std::env::var_os("TOILE_DATA") else {
+        eprintln!("skipped: TOILE_DATA names no folder");
+        return;
+    };
+    for name in ["mesh2motion_human_male", "CesiumMan", "KayKit_Mage"] {
+        let path = std::path::Path::new(&folder).join(format!("extras/{name}.glb"));
+        let body = toile_assets::read::gltf::read_body(&path, None).unwrap().value;
+        let tree = TriangleTree::new(&body.mesh.positions, &body.mesh.triangles);
+        for kind in ["dress", "skirt", "long-skirt", "oscar", "shirt:1200"] {
+            let garment = builtin::garment(kind, &body).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let inside = garment.sim.positions.iter().filter(|p| tree.is_inside(**p)).count();
+            let through: usize = crossings(&garment.sim, &body.mesh).iter().map(Vec::len).sum();
+            assert_eq!((inside, through), (0, 0), "{kind} on {name}: vertices inside, edges through");
+        }
+    }
+}

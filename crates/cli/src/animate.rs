@@ -230,7 +230,11 @@ fn stable(args: &Args, body: &Body, shot: &PosedMotion) -> Result<(Played, Vec<P
     let drawn = garment.as_ref().map_or(plain, |g| Drawn::garment(g, &dense));
     let mut cache = Cache::new(args, drawn, shot)?;
     let leash = match &garment {
-        Some(garment) => Leash::new(body, garment, &garment.sim.positions)?,
+        // Around where it hung when it was learned, as the other tiers have it.
+        Some(garment) => {
+            let hung = model.attachment.as_ref().map_or(&garment.sim.positions, |a| &a.rest);
+            Leash::new(body, garment, hung)?
+        }
         None => Leash::default(),
     };
     let mut bones = shot.bones.iter();

@@ -300,13 +300,14 @@ fn text(out: &Path, t: &Training) -> String {
         ));
     }
     if let Some(c) = &t.correction {
-        text.push_str(&format!(
-            "  told of {}\n  clips left out of the fit: {:.2} of skinning ({:.2} to {:.2} over seeds)",
-            c.joints.join(", "),
-            c.left_out,
-            c.spread[0],
-            c.spread[1]
-        ));
+        text.push_str(&format!("  told of {}\n  clips left out of the fit: ", c.joints.join(", ")));
+        match c.left_out.is_nan() {
+            true => text.push_str("none; give more than one clip to know how good it is on others"),
+            false => text.push_str(&format!(
+                "{:.2} of skinning ({:.2} to {:.2} over seeds)",
+                c.left_out, c.spread[0], c.spread[1]
+            )),
+        }
         if let Some(g) = c.gate {
             text.push_str(&format!(", with the gate {:.2}, worst clip {:.2}", g.over_skin, g.worst));
         }

@@ -203,6 +203,12 @@ fn what_cannot_be_put_into_layers_is_refused_with_the_reason() {
     }
     let said = refused(&limbless, &shirt, &shirt.sim.positions);
     assert!(said.contains("no recognisable"), "{said}");
+    let mut lying = body().clone();
+    let down = Affine3A::from_rotation_x(-std::f32::consts::FRAC_PI_2);
+    lying.mesh.positions.iter_mut().for_each(|p| *p = down.transform_point3(*p));
+    lying.joint_from_bind.iter_mut().for_each(|joint| *joint *= down.inverse());
+    let said = refused(&lying, &shirt, &shirt.sim.positions);
+    assert!(said.contains("does not stand in its bind pose"), "{said}");
 }
 
 #[test]

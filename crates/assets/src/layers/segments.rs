@@ -54,6 +54,9 @@ const NEEDED: [Role; 9] = {
     ]
 };
 
+/// Least height of the shoulders over the hips, as a share of the way between them.
+const UPRIGHT: f32 = 0.5;
+
 /// A body as layers see it.
 pub(super) struct Anatomy<'a> {
     pub body: &'a Body,
@@ -88,14 +91,33 @@ impl<'a> Anatomy<'a> {
             let own = humanoid.joints.iter().find(|(_, at)| *at == j).map(|(role, _)| *role);
             role_of_joint[j] = own.unwrap_or_else(|| joint.parent.map_or(Role::Hips, |p| role_of_joint[p]));
         }
-        Ok(Self {
+        let anatomy = Self {
             body,
             role_of_joint,
             joints: humanoid.joints.clone(),
             at: body.joint_from_bind.iter().map(|m| m.inverse().translation.into()).collect(),
             normals: body.mesh.normals(),
             height_m: (hi.y - lo.y).max(0.01),
-        })
+        };
+        anatomy.check_upright()?;
+        Ok(anatomy)
+    }
+
+    /// Refuses bodies whose trunk does not stand: animals, and people who lie in their bind pose.
+    fn check_upright(&self) -> Result<()> {
+        use Role::*;
+        let middle = |pair: [Role; 2]| pair.iter().filter_map(|r| self.place(*r)).sum::<Vec3>() / 2.0;
+        let trunk = middle([LeftUpperArm, RightUpperArm]) - middle([LeftUpperLeg, RightUpperLeg]);
+        if trunk.y >= UPRIGHT * trunk.length() {
+            return Ok(());
+        }
+        Err(Error::Invalid(format!(
+            "body `{}` does not stand in its bind pose: its shoulders are {:.2} m above its hips and {:.2} m away from \
+             them; layers are those of clothes on an upright trunk, so bind it standing, +Y up",
+            self.body.name,
+            trunk.y,
+            trunk.length()
+        )))
     }
 
     pub fn joint(&self, role: Role) -> Option<usize> {

@@ -447,31 +447,11 @@ fn read_pins(
         }
         None => super::paint::read_paint(&beside, &json, counts, |v| sim.get(&v).copied())?,
     };
-    let mut pins: Vec<Pin> = Vec::new();
     if !is_obj && !same {
         // Only the colours are meant: numbers of vertices would be those of another file.
         return Ok((painted_pins(&paint), Vec::new(), paint));
     }
-    let none = serde_json::Value::Object(Default::default());
-    let Some(labels) = json.get("labels").unwrap_or(&none).as_object() else {
-        return Err(Error::bad(&beside, "labels", "wants sets of vertices by name, {\"waist\": [0, 1, 2]}"));
-    };
-    for (name, list) in labels {
-        let bad = |what: String| Error::bad(&beside, format!("labels.{name}"), what);
-        let list = list.as_array().ok_or_else(|| bad("is not a list of vertex numbers".to_string()))?;
-        let mut vertices = Vec::with_capacity(list.len());
-        for value in list {
-            let index = value.as_u64().filter(|i| *i < most).ok_or_else(|| {
-                bad(format!("{value} is not a vertex number; the mesh has {most}, counted from 0"))
-            })?;
-            vertices.extend(sim.get(&(index as u32)));
-        }
-        vertices.sort_unstable();
-        vertices.dedup();
-        if !vertices.is_empty() {
-            pins.push(Pin { name: name.clone(), vertices, target: PinTarget::Body });
-        }
-    }
+    let pins = labelled(&beside, &json, most, &sim)?;
     let (openings, mut pins): (Vec<Pin>, Vec<Pin>) = pins.into_iter().partition(|p| is_opening(&p.name));
     let file = beside.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let names = |pins: &[Pin]| {
@@ -486,6 +466,32 @@ fn read_pins(
     }
     pins.extend(painted_pins(&paint));
     Ok((pins, openings, paint))
+}
+
+/// The sets of vertices that have names, of a file of `most` vertices; `sim` has the simulation vertex of each.
+fn labelled(beside: &Path, json: &serde_json::Value, most: u64, sim: &HashMap<u32, u32>) -> Result<Vec<Pin>> {
+    let Some(labels) = json.get("labels") else { return Ok(Vec::new()) };
+    let Some(labels) = labels.as_object() else {
+        return Err(Error::bad(beside, "labels", "wants sets of vertices by name, {\"waist\": [0, 1, 2]}"));
+    };
+    let mut pins = Vec::new();
+    for (name, list) in labels {
+        let bad = |what: String| Error::bad(beside, format!("labels.{name}"), what);
+        let list = list.as_array().ok_or_else(|| bad("is not a list of vertex numbers".to_string()))?;
+        let mut vertices = Vec::with_capacity(list.len());
+        for value in list {
+            let index = value.as_u64().filter(|i| *i < most).ok_or_else(|| {
+                bad(format!("{value} is not a vertex number; the mesh has {most}, counted from 0"))
+            })?;
+            vertices.extend(sim.get(&(index as u32)));
+        }
+        vertices.sort_unstable();
+        vertices.dedup();
+        if !vertices.is_empty() {
+            pins.push(Pin { name: name.clone(), vertices, target: PinTarget::Body });
+        }
+    }
+    Ok(pins)
 }
 
 /// Collars and armholes lie on shoulders that carry the garment; a waistband or the neckline of a cape would slip.

@@ -126,32 +126,9 @@ fn sums(
     cosine: f64,
 ) -> Result<Vec<(f64, f64)>, Error> {
     let r = chunks.r;
-    let model = r.model;
-    let (d, order) = (model.cloth_dims, model.order);
-    let basis = |v: usize| Mat::from_fn(3, d, |axis, k| model.cloth_basis[(3 * v + axis) * d + k]);
     let limited = r.channels.iter().filter(|(_, c)| matches!(c, Channel::Box { body: Some(_), .. })).count();
-    let mut all: Vec<Sums> = vertices
-        .iter()
-        .map(|&vertex| {
-            let rows = basis(vertex);
-            let norm = f64::from(rows.squared_norm_l2()).sqrt();
-            let start = |n: &[f64; 3]| {
-                // The order-0 frames: one affine map of the box.
-                let gain = from_rows(3, d, &model.cloth_basis[3 * vertex * d..3 * (vertex + 1) * d]) * &r.a0;
-                let pushed: f64 = (0..gain.ncols())
-                    .map(|c| (0..3).map(|a| n[a] * gain[(a, c)]).sum::<f64>().abs() * r.body_half[c])
-                    .sum();
-                let wide = Mat::from_fn(3, d, |a, k| f64::from(rows[(a, k)]));
-                let centre = times(wide.as_ref(), &r.start_centre);
-                pushed + (0..3).map(|a| n[a] * centre[a]).sum::<f64>().abs()
-            };
-            let along: Vec<(f64, f64)> = directions.iter().map(|n| (0.0, start(n))).collect();
-            let rated = along.iter().map(|a| a.1).collect();
-            let blocks = vec![[0.0; 2]; directions.len() * limited];
-            Sums { vertex, norm, reached: along.clone(), along, rated, blocks, rows }
-        })
-        .collect();
-    if chunks.p.is_none() || order == 0 {
+    let mut all: Vec<Sums> = vertices.iter().map(|&v| Sums::begin(r, v, directions, limited)).collect();
+    if chunks.p.is_none() || r.model.order == 0 {
         let worst = |s: &Sums| s.along.iter().map(|a| a.1).fold(0.0, f64::max) / cosine;
         return Ok(all.iter().map(|s| (worst(s), worst(s))).collect());
     }
@@ -182,30 +159,8 @@ fn sums(
         let Some((driven, started)) = rest else {
             return Err(Error::Numerical(format!("the memory does not decay within {MOST_LAGS} steps")));
         };
-        let out = all
-            .iter()
-            .map(|s| {
-                let rows = from_rows(3, d, &model.cloth_basis[3 * s.vertex * d..3 * (s.vertex + 1) * d]);
-                let (steady, steady_mean) =
-                    (times(rows.as_ref(), &r.steady), times(rows.as_ref(), &r.steady_mean));
-                let over = |sum: f64, n: &[f64; 3], steady: &[f64]| {
-                    let still = (0..3).map(|a| n[a] * steady[a]).sum::<f64>().abs();
-                    sum + still + s.norm * (driven + started)
-                };
-                let (mut boxed, mut rated) = (0.0f64, 0.0f64);
-                for (k, n) in directions.iter().enumerate() {
-                    let (sum, most) = s.along[k];
-                    let limited_sum = s.limited_sum(k, sum);
-                    let (reached_sum, reached_most) = s.reached[k];
-                    boxed = boxed.max(most.max(over(sum, n, &steady)));
-                    let by_rate = s.rated[k].max(over(limited_sum, n, &steady));
-                    let by_reach = reached_most.max(over(reached_sum, n, &steady_mean));
-                    rated = rated.max(by_rate.min(by_reach));
-                }
-                (boxed / cosine, rated.min(boxed) / cosine)
-            })
-            .collect();
-        return Ok(out);
+        let bounds = all.iter().map(|s| s.bounds(r, directions, driven + started));
+        return Ok(bounds.map(|(boxed, rated)| (boxed / cosine, rated / cosine)).collect());
     }
 }
 
@@ -288,7 +243,57 @@ fn start_along(r: &Responses<'_>, started: &Mat<f32>, at: usize, n: [f32; 3]) ->
     [boxed, rated, from_mean]
 }
 
+/// What the start does along a direction at most, from what it does along the axes.
+fn between_axes(axes: &[[[f32; LAGS]; 3]; 3], n: [f32; 3]) -> [[f32; LAGS]; 3] {
+    std::array::from_fn(|which| std::array::from_fn(|l| (0..3).map(|a| n[a].abs() * axes[a][which][l]).sum()))
+}
+
 impl Sums {
+    /// Before any window: what the start alone does.
+    fn begin(r: &Responses<'_>, vertex: usize, directions: &[[f64; 3]], limited: usize) -> Self {
+        let (model, d) = (r.model, r.model.cloth_dims);
+        let rows = Mat::from_fn(3, d, |axis, k| model.cloth_basis[(3 * vertex + axis) * d + k]);
+        let norm = f64::from(rows.squared_norm_l2()).sqrt();
+        let start = |n: &[f64; 3]| {
+            // The order-0 frames: one affine map of the box.
+            let gain = from_rows(3, d, &model.cloth_basis[3 * vertex * d..3 * (vertex + 1) * d]) * &r.a0;
+            let pushed: f64 = (0..gain.ncols())
+                .map(|c| (0..3).map(|a| n[a] * gain[(a, c)]).sum::<f64>().abs() * r.body_half[c])
+                .sum();
+            let wide = Mat::from_fn(3, d, |a, k| f64::from(rows[(a, k)]));
+            let centre = times(wide.as_ref(), &r.start_centre);
+            pushed + (0..3).map(|a| n[a] * centre[a]).sum::<f64>().abs()
+        };
+        let along: Vec<(f64, f64)> = directions.iter().map(|n| (0.0, start(n))).collect();
+        let rated = along.iter().map(|a| a.1).collect();
+        let blocks = vec![[0.0; 2]; directions.len() * limited];
+        Self { vertex, norm, reached: along.clone(), along, rated, blocks, rows }
+    }
+
+    /// The farthest along any of the directions, for inputs anywhere in the box and for those within trained speeds or
+    /// reach; `rest` bounds what all further windows could add.
+    fn bounds(&self, r: &Responses<'_>, directions: &[[f64; 3]], rest: f64) -> (f64, f64) {
+        let (model, d) = (r.model, r.model.cloth_dims);
+        let rows = from_rows(3, d, &model.cloth_basis[3 * self.vertex * d..3 * (self.vertex + 1) * d]);
+        let (steady, steady_mean) = (times(rows.as_ref(), &r.steady), times(rows.as_ref(), &r.steady_mean));
+        let over = |sum: f64, n: &[f64; 3], steady: &[f64]| {
+            let still = (0..3).map(|a| n[a] * steady[a]).sum::<f64>().abs();
+            sum + still + self.norm * rest
+        };
+        let (mut boxed, mut rated) = (0.0f64, 0.0f64);
+        for (k, n) in directions.iter().enumerate() {
+            let (sum, most) = self.along[k];
+            let limited_sum = self.limited_sum(k, sum);
+            let (reached_sum, reached_most) = self.reached[k];
+            boxed = boxed.max(most.max(over(sum, n, &steady)));
+            let by_rate = self.rated[k].max(over(limited_sum, n, &steady));
+            let by_reach = reached_most.max(over(reached_sum, n, &steady_mean));
+            rated = rated.max(by_rate.min(by_reach));
+        }
+        (boxed, rated.min(boxed))
+    }
+
+    /// The next windows.
     fn add(
         &mut self,
         r: &Responses<'_>,
@@ -344,10 +349,8 @@ impl Sums {
                     }
                 }
             }
-            let start: [[f32; LAGS]; 3] = match (&seen.started, &axes) {
-                (Some(_), Some(axes)) => std::array::from_fn(|which| {
-                    std::array::from_fn(|l| (0..3).map(|a| n32[a].abs() * axes[a][which][l]).sum())
-                }),
+            let start = match (&seen.started, &axes) {
+                (Some(_), Some(axes)) => between_axes(axes, n32),
                 (Some(started), None) => start_along(r, started, at, n32),
                 (None, _) => [chunk.started_norm.map(|s| self.norm as f32 * s); 3],
             };

@@ -70,15 +70,19 @@ pub(crate) fn times(m: MatRef<'_, f64>, v: &[f64]) -> Vec<f64> {
     (0..m.nrows()).map(|r| (0..m.ncols()).map(|c| m[(r, c)] * v[c]).sum()).collect()
 }
 
-impl<'a> Responses<'a> {
-    pub fn new(model: &'a Model) -> Self {
-        let (d, order, metas) = (model.cloth_dims, model.order, model.c.len());
-        let n = order * d;
-        let companion = model.companion();
-        let inputs = &model.inputs;
-        let pairs = inputs.body_min.iter().zip(&inputs.body_max);
-        let (body_centre, body_half): (Vec<f64>, Vec<f64>) =
-            pairs.map(|(lo, hi)| (0.5 * f64::from(lo + hi), 0.5 * f64::from(hi - lo))).unzip();
+/// Within what the inputs of a model move, column by column.
+struct Ranges {
+    channels: Vec<(usize, Channel)>,
+    columns: usize,
+    /// Around what the cosine of each sum of turns lies.
+    cosine_centre: Vec<f64>,
+    /// Of the frames that a model starts from.
+    start_half: Vec<f64>,
+}
+
+impl Ranges {
+    fn of(model: &Model, body_half: &[f64]) -> Self {
+        let (order, metas, inputs) = (model.order, model.c.len(), &model.inputs);
         let mut channels: Vec<(usize, Channel)> = body_half
             .iter()
             .zip(inputs.body_rate.iter().zip(&inputs.body_std))
@@ -92,7 +96,6 @@ impl<'a> Responses<'a> {
         let horizontal = f64::from(inputs.max_horizontal_m);
         let vertical = f64::from(inputs.max_vertical_m);
         let turn = f64::from(inputs.max_turn);
-        let c: Vec<Mat<f64>> = model.c.iter().map(|c| from_rows(d, 5, c)).collect();
         let mut cosine_centre = vec![0.0; metas];
         let mut start_half: Vec<f64> = (0..order).flat_map(|_| body_half.iter().copied()).collect();
         if metas > 0 {
@@ -116,6 +119,21 @@ impl<'a> Responses<'a> {
                 start_half.extend([horizontal, horizontal, vertical, turn]);
             }
         }
+        Self { channels, columns, cosine_centre, start_half }
+    }
+}
+
+impl<'a> Responses<'a> {
+    pub fn new(model: &'a Model) -> Self {
+        let d = model.cloth_dims;
+        let n = model.order * d;
+        let companion = model.companion();
+        let inputs = &model.inputs;
+        let pairs = inputs.body_min.iter().zip(&inputs.body_max);
+        let (body_centre, body_half): (Vec<f64>, Vec<f64>) =
+            pairs.map(|(lo, hi)| (0.5 * f64::from(lo + hi), 0.5 * f64::from(hi - lo))).unzip();
+        let c: Vec<Mat<f64>> = model.c.iter().map(|c| from_rows(d, 5, c)).collect();
+        let Ranges { channels, columns, cosine_centre, start_half } = Ranges::of(model, &body_half);
         let pick = |m: &Mat<f64>, which: [usize; 4]| Mat::from_fn(d, 4, |r, k| m[(r, which[k])]);
         let mut moves: Vec<Mat<f64>> = Vec::new();
         for m in &c {

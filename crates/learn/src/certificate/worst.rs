@@ -93,23 +93,27 @@ pub fn worst_case(model: &Arc<Model>) -> Result<WorstCase, Error> {
             false => root_move(w, model.body_dims, n, &r, model.body_dims),
         });
     }
-    let mut roots: Vec<RootFrame> = Vec::new();
-    for (delta, turn) in &moves {
-        let before = roots.last().copied().unwrap_or(RootFrame { position: DVec3::ZERO, heading: 0.0 });
-        let moved = RootFrame { position: DVec3::ZERO, ..before }.world_from_canonical(*delta);
-        let root = RootFrame { position: before.position + moved, heading: before.heading + turn };
-        roots.push(root);
-    }
     let mut case = WorstCase {
         vertex,
         bodies: bodies.iter().map(|x| x.iter().map(|x| *x as f32).collect()).collect(),
-        roots,
+        roots: way(&moves),
         bound_m: f64::from(bounds[vertex]),
         attained_m: 0.0,
         largest_share: 0.0,
     };
     case.run(model)?;
     Ok(case)
+}
+
+/// Where moves and turns from frame to frame lead.
+fn way(moves: &[(DVec3, f64)]) -> Vec<RootFrame> {
+    let mut at = RootFrame { position: DVec3::ZERO, heading: 0.0 };
+    let step = |(delta, turn): &(DVec3, f64)| {
+        let moved = RootFrame { position: DVec3::ZERO, ..at }.world_from_canonical(*delta);
+        at = RootFrame { position: at.position + moved, heading: at.heading + turn };
+        at
+    };
+    moves.iter().map(step).collect()
 }
 
 /// What the start does to the vertex after some windows.

@@ -43,17 +43,12 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
     frames: usize,
 ) -> Result<Option<Shield>, Error> {
     let mesh = &body.mesh;
-    let coarse = spread(&mesh.positions);
     let seen = thinned(body, attachment, source, frames)?;
     let poses: Vec<Vec<Affine3A>> =
         seen.iter().step_by(POSES_EVERY).map(|(bones, _)| bones.clone()).collect();
     let (mut limbs, trunk) = limbs(body, &poses);
     let tubes = limbs.len() - trunk;
-    let mut scores = vec![Vec::<(u32, f32)>::new(); attachment.rest.len()];
-    let mut met = vec![vec![0u32; limbs.len()]; attachment.rest.len()];
-    let mut outside = vec![0.0f32; attachment.rest.len()];
     let normals = vertex_normals(&attachment.rest, triangles);
-    let mut tree = TriangleTree::new(&mesh.positions, &mesh.triangles);
     // Below a thigh that is within a skirt, a foot may come up into it.
     let joints = &body.skeleton.joints;
     let within: Vec<u32> = limbs[..tubes]
@@ -68,32 +63,13 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
     // They are looked at in this order: cloth between a hand and a thigh lies on the thigh.
     limbs[..tubes].sort_by_key(is_below);
     let meet_m: Vec<f32> = limbs.iter().map(|limb| MEET_M[usize::from(is_below(limb))]).collect();
-    for (i, (bones, cloth)) in seen.iter().enumerate() {
-        tree.refit(&body.skinned_positions(bones));
-        for (v, (p, scores)) in cloth.iter().zip(&mut scores).enumerate() {
-            let Some(near) = tree.closest_within(*p, NEAR_M) else { continue };
-            if i == 0 {
-                outside[v] = (*p - near.point).dot(normals[v]);
-            }
-            let corners = mesh.triangles[near.triangle as usize];
-            let corner = (0..3).max_by(|a, b| near.barycentric[*a].total_cmp(&near.barycentric[*b]));
-            let point = coarse[corners[corner.unwrap_or(0)] as usize];
-            let score = (-near.distance_m / FADE_M).exp() + 1e-6;
-            match scores.iter_mut().find(|(k, _)| *k == point) {
-                Some(found) => found.1 += score,
-                None => scores.push((point, score)),
-            }
-        }
+    let (scores, outside) = near_points(body, &seen, &normals);
+    let mut met = vec![vec![0u32; limbs.len()]; attachment.rest.len()];
+    for (bones, cloth) in &seen {
         for (k, limb) in limbs[..tubes].iter().enumerate() {
             let bind_from_world = bones[limb.joint as usize].inverse();
             for (p, met) in cloth.iter().zip(&mut met) {
-                let [along, x, y] = limb.place(bind_from_world.transform_point3(*p));
-                let rho = x.hypot(y);
-                let per = 1.0 / rho.max(1e-6);
-                let held = along.clamp(-1.0, 1.0);
-                let beside = rho - limb.radius(held, [x * per, y * per]);
-                let beyond = (along - held).abs() * limb.half.length();
-                met[k] += u32::from(beside < meet_m[k] && beyond < meet_m[k]);
+                met[k] += u32::from(is_met(limb, bind_from_world.transform_point3(*p), meet_m[k]));
             }
         }
     }
@@ -108,26 +84,8 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
             }
         }
     }
-    let mut used: Vec<u32> = Vec::new();
-    let mut near = Vec::with_capacity(scores.len());
-    for (v, scores) in scores.iter_mut().enumerate() {
-        // What a limb keeps off needs no points.
-        scores.retain(|(point, score)| {
-            let at = mesh.positions[*point as usize];
-            let on_a_limb = body.skin.row(*point as usize).filter(|(_, w)| *w > LIMB_ALONE).any(|(j, _)| {
-                let met = limbs.iter().enumerate().filter(|(k, _)| meets[v] >> k & 1 == 1);
-                let mut own = met.filter(|(_, limb)| limb.joint == u32::from(j));
-                own.any(|(_, limb)| limb.place(at)[0].abs() < 1.0 - LIMB_END)
-            });
-            *score > LEAST_SCORE && !on_a_limb
-        });
-        scores.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        scores.truncate(LOOKED_AT);
-        let mut own = [u32::MAX; NEIGHBOURS];
-        own.iter_mut().zip(scores.iter()).for_each(|(to, (point, _))| *to = *point);
-        used.extend(scores.iter().map(|(point, _)| *point));
-        near.push(own);
-    }
+    let near = looked_at(body, &limbs, &meets, scores);
+    let mut used: Vec<u32> = near.iter().flatten().copied().filter(|point| *point != u32::MAX).collect();
     used.sort_unstable();
     used.dedup();
     if used.is_empty() {
@@ -152,6 +110,74 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
         limbs,
     };
     Ok(Some(shield))
+}
+
+/// For every vertex of the garment the points of the skin that it was near, with how near in sum over the frames, and how far
+/// outside of the skin it lies in the first of them.
+fn near_points(
+    body: &Body,
+    seen: &[(Vec<Affine3A>, Vec<Vec3>)],
+    normals: &[Vec3],
+) -> (Vec<Vec<(u32, f32)>>, Vec<f32>) {
+    let mesh = &body.mesh;
+    let coarse = spread(&mesh.positions);
+    let mut tree = TriangleTree::new(&mesh.positions, &mesh.triangles);
+    let mut scores = vec![Vec::<(u32, f32)>::new(); normals.len()];
+    let mut outside = vec![0.0f32; normals.len()];
+    for (i, (bones, cloth)) in seen.iter().enumerate() {
+        tree.refit(&body.skinned_positions(bones));
+        for (v, (p, scores)) in cloth.iter().zip(&mut scores).enumerate() {
+            let Some(near) = tree.closest_within(*p, NEAR_M) else { continue };
+            if i == 0 {
+                outside[v] = (*p - near.point).dot(normals[v]);
+            }
+            let corners = mesh.triangles[near.triangle as usize];
+            let corner = (0..3).max_by(|a, b| near.barycentric[*a].total_cmp(&near.barycentric[*b]));
+            let point = coarse[corners[corner.unwrap_or(0)] as usize];
+            let score = (-near.distance_m / FADE_M).exp() + 1e-6;
+            match scores.iter_mut().find(|(k, _)| *k == point) {
+                Some(found) => found.1 += score,
+                None => scores.push((point, score)),
+            }
+        }
+    }
+    (scores, outside)
+}
+
+/// Whether a point of the bind pose is as near to a limb as cloth that it meets.
+fn is_met(limb: &LimbTube, p: Vec3, meet_m: f32) -> bool {
+    let [along, x, y] = limb.place(p);
+    let rho = x.hypot(y);
+    let per = 1.0 / rho.max(1e-6);
+    let held = along.clamp(-1.0, 1.0);
+    let beside = rho - limb.radius(held, [x * per, y * per]);
+    let beyond = (along - held).abs() * limb.half.length();
+    beside < meet_m && beyond < meet_m
+}
+
+/// The points of the skin that each vertex of the garment looks at, nearest first. What a limb keeps off needs none.
+fn looked_at(
+    body: &Body,
+    limbs: &[LimbTube],
+    meets: &[u32],
+    scores: Vec<Vec<(u32, f32)>>,
+) -> Vec<[u32; NEIGHBOURS]> {
+    let of = |(mut scores, meets): (Vec<(u32, f32)>, &u32)| {
+        scores.retain(|(point, score)| {
+            let at = body.mesh.positions[*point as usize];
+            let on_a_limb = body.skin.row(*point as usize).filter(|(_, w)| *w > LIMB_ALONE).any(|(j, _)| {
+                let met = limbs.iter().enumerate().filter(|(k, _)| meets >> k & 1 == 1);
+                let mut own = met.filter(|(_, limb)| limb.joint == u32::from(j));
+                own.any(|(_, limb)| limb.place(at)[0].abs() < 1.0 - LIMB_END)
+            });
+            *score > LEAST_SCORE && !on_a_limb
+        });
+        scores.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let mut own = [u32::MAX; NEIGHBOURS];
+        own.iter_mut().zip(scores.iter().take(LOOKED_AT)).for_each(|(to, (point, _))| *to = *point);
+        own
+    };
+    scores.into_iter().zip(meets).map(of).collect()
 }
 
 /// Bones and cloth of the bind pose and of `frames` of all takes, evenly thinned.

@@ -73,7 +73,8 @@ fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
         low_ease: cutting.ease[1],
         underarm_drop: cutting.underarm_drop,
         neck_gap: 0.035,
-        shoulder_share: 0.95,
+        // A head that rests on its shoulders nods onto straps that are nearer.
+        shoulder_share: if form.head_rests { 1.0 } else { 0.95 },
         neck_depth: cutting.neck_depth,
         darts: true,
     };
