@@ -75,7 +75,7 @@ pub fn measure(
         sampled: with(Assembly::Sampled)?,
         kept: with(Assembly::Kept)?,
         plain: with(Assembly::Plain)?,
-        full_ms: [stage.full_ms(&take, 1.0 / 240.0, 1)?, stage.full_ms(&take, 1.0 / 30.0, 1)?],
+        full_ms: [stage.full_standing_ms(1.0 / 240.0)?, stage.full_standing_ms(1.0 / 30.0)?],
         full_contact_ms: searching.contact_ms,
         triangles: [fit.cubature.triangles.len(), fine.sim.triangles.len()],
     })

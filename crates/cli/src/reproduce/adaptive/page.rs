@@ -261,8 +261,8 @@ fn fabric(f: &OtherFabric) -> String {
 /// Times of a finer cut, in words and as a table.
 fn fine_times(f: &Fine) -> String {
     let mut text = format!(
-        "At full size (`{}`, {} vertices, frames carried over from the coarser cut): full {:.0} ms a frame at 1/240 s and {:.0} ms at \
-         1/30 s, of which {:.0} ms contacts. The database has {} vectors and {:.1} MB and is read in {:.0} ms; cubature of {} of {} \
+        "At full size (`{}`, {} vertices, frames carried over from the coarser cut): full, on a body that stands still, {:.0} ms a \
+         frame at 1/240 s and {:.0} ms at 1/30 s, of which at least {:.0} ms are one search for contacts. The database has {} vectors and {:.1} MB and is read in {:.0} ms; cubature of {} of {} \
          triangles.\n\n| | ms a frame (most) | contacts and skinning | gradient | choosing | reduced system | gain | gain at 1/30 s | without \
          contacts |\n|---|---|---|---|---|---|---|---|---|\n",
         f.name,
