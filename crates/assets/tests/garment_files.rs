@@ -273,6 +273,9 @@ fn painted_attributes_are_read_and_wrong_ones_named() {
         (r#"{"layers": ["tight", null, null, null]}"#, "layers[0]"),
         (r#"{"max_distance_m": [0, 0, 0, -1]}"#, "max_distance_m[3]"),
         (r#"{"backstop_m": 3}"#, "is not a list"),
+        (r#"{"Max_Distance": [0, 0, 0, 0]}"#, "is `max_distance_m` meant?"),
+        (r#"{"vertex_colors": {"max_distance_m": 1}}"#, "is `vertex_colours` meant?"),
+        (r#"{"labels": [0, 1]}"#, "wants sets of vertices by name"),
     ] {
         std::fs::write(&paint, text).unwrap();
         let fault = read().unwrap_err().to_string();
@@ -349,6 +352,11 @@ fn vertex_colours_are_paint_where_the_file_beside_says_so_and_only_there() {
         let fault = read().unwrap_err().to_string();
         assert!(fault.contains(said) && fault.contains("patch.json"), "{fault}");
     }
+    std::fs::write(&beside, r#"{"max_distance_m": [0, 1, 1, 1]}"#).unwrap();
+    let unread = read().unwrap();
+    assert!(unread.value.paint.is_empty() && unread.notes.iter().any(|n| n.contains("are not read")));
+    std::fs::write(&beside, r#"{"vertices": 4, "max_distance_m": [0, 1, 1, 1]}"#).unwrap();
+    assert_eq!(read().unwrap().value.paint.max_distance_m.len(), 4);
     std::fs::write(&beside, says).unwrap();
     std::fs::write(&mesh, painted_patch(None)).unwrap();
     let fault = read().unwrap_err().to_string();

@@ -53,7 +53,7 @@ use toile_simulate::RecordSettings;
     toile animate --tier layered --garment cape.obj --pin neckline --motion walk --out cape.pc2\n  \
     toile animate --garment skirt --motion walk --seconds 2 --fps 24 --out frames/skirt.obj --json")]
 pub struct Args {
-    /// How the garment moves: skin, layered, stable or full, or several with the seconds at which each takes over, as
+    /// How the garment moves: skin, layered, stable, adaptive or full, or several with the seconds at which each takes over, as
     /// stable@0,full@2.5; stable where a model is given, else skin
     #[arg(long)]
     tier: Option<Schedule>,

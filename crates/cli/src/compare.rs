@@ -257,92 +257,97 @@ fn play(
     let bar = progress::bar(4, "comparing");
     let mut rows = Vec::new();
     let vertices = truth.vertices;
-    let mut row = |tier, frames: Vec<Vec<Vec3>>, played, lively: (f64, f64), bytes, state_bytes| {
-        let [mean_cm, p95_cm, max_cm] = distances(&frames, truth);
-        let mean = |f: usize| -> f32 {
-            let apart = frames[f].iter().zip(truth.frame(f)).map(|(a, b)| a.distance(*b));
-            100.0 * apart.sum::<f32>() / vertices.max(1) as f32
-        };
-        let by_frame_cm = (0..frames.len()).map(mean).collect();
-        let mut penetration = Penetration::default();
-        bodies.iter().for_each(|(f, body)| penetration.add(body, &frames[*f]));
-        let (liveliness, correlation) = lively;
+    let mut add = |tier, frames, played, lively, bytes, state_bytes| {
+        rows.push(row(tier, frames, played, lively, (bytes, state_bytes), truth, bodies));
         bar.inc(1);
-        rows.push(Row {
-            tier,
-            frames,
-            played,
-            mean_cm,
-            p95_cm,
-            max_cm,
-            by_frame_cm,
-            liveliness,
-            correlation,
-            bytes,
-            state_bytes,
-            penetration,
-        });
     };
     let draped = rest_of(garment, truth);
     let leash = tiers::Leash::new(body, garment, draped)?;
-    let kept = |frames: &[Vec<Vec3>]| -> Vec<Vec<Vec3>> {
+    let kept = |frames: Vec<Vec<Vec3>>| -> Vec<Vec<Vec3>> {
         frames.iter().zip(&shot.bones).map(|(p, bones)| leash.kept(bones, p)).collect()
     };
-    let mut frames = Vec::new();
-    let mut keep = |p: &[Vec3]| {
-        frames.push(p.to_vec());
-        Ok(())
-    };
-    let played = tiers::play_skin(attachment, shot, &mut keep)?;
+    let (skinned, played) = kept_frames(|keep| tiers::play_skin(attachment, shot, keep))?;
     let influences: usize = (0..vertices).map(|v| attachment.skin.row(v).count()).sum();
     // A rest position a vertex; joint number and weight an influence. No state: nothing is left of it when the
     // pose is taken away.
-    let skinned = std::mem::take(&mut frames);
-    row(TierName::Skin, skinned.clone(), played, (0.0, 0.0), 12 * vertices + 6 * influences, 0);
+    add(TierName::Skin, skinned.clone(), played, (0.0, 0.0), 12 * vertices + 6 * influences, 0);
+    let full: Vec<&[Vec3]> = (0..truth.len()).map(|f| truth.frame(f)).collect();
+    let lively = |frames: &[Vec<Vec3>]| toile_learn::liveliness_beyond(&skinned, &full, frames, shot.fps);
     let layers = tiers::layers(body, garment, draped, &resolve::fabric(&garment.fabric)?)?;
-    {
-        let mut keep = |p: &[Vec3]| {
-            frames.push(p.to_vec());
-            Ok(())
-        };
-        let played = tiers::play_layered(&layers, shot, &mut keep)?;
-        let state = Layered::new(layers.clone(), LayeredSettings::default()).state_bytes();
-        let frames = kept(&std::mem::take(&mut frames));
-        let full: Vec<&[Vec3]> = (0..truth.len()).map(|f| truth.frame(f)).collect();
-        let lively = toile_learn::liveliness_beyond(&skinned, &full, &frames, shot.fps);
-        row(TierName::Layered, frames, played, lively, layers.bytes(), state);
-    }
+    let (frames, played) = kept_frames(|keep| tiers::play_layered(&layers, shot, keep))?;
+    let (frames, state) =
+        (kept(frames), Layered::new(layers.clone(), LayeredSettings::default()).state_bytes());
+    let beyond = lively(&frames);
+    add(TierName::Layered, frames, played, beyond, layers.bytes(), state);
     if let Some(model) = learned.model {
-        let mut keep = |p: &[Vec3]| {
-            frames.push(p.to_vec());
-            Ok(())
-        };
-        let played = tiers::play_stable(model, body, shot, (Surroundings::default(), 0.0), &mut keep)?;
+        let still = (Surroundings::default(), 0.0);
+        let (frames, played) = kept_frames(|keep| tiers::play_stable(model, body, shot, still, keep))?;
         let scores = toile_learn::evaluate(model, std::slice::from_ref(truth), attachment, None);
         let state = 4 * (model.order + 1) * model.cloth_dims;
         let lively = (scores.liveliness, scores.correlation);
-        row(TierName::Stable, kept(&std::mem::take(&mut frames)), played, lively, model.bytes(), state);
+        add(TierName::Stable, kept(frames), played, lively, model.bytes(), state);
     }
     if let Some(database) = learned.database {
         let fabric = resolve::fabric(&garment.fabric)?;
         let mut tier = adaptive::tier(body, garment, &fabric, database, Default::default())?;
-        let mut keep = |p: &[Vec3]| {
-            frames.push(p.to_vec());
-            Ok(())
-        };
-        let played = tiers::play(&mut tier, shot, &mut keep)?;
-        let frames = kept(&std::mem::take(&mut frames));
-        let full: Vec<&[Vec3]> = (0..truth.len()).map(|f| truth.frame(f)).collect();
-        let lively = toile_learn::liveliness_beyond(&skinned, &full, &frames, shot.fps);
-        row(TierName::Adaptive, frames, played, lively, database.bytes(), 120 * vertices);
+        let (frames, played) = kept_frames(|keep| tiers::play(&mut tier, shot, keep))?;
+        let frames = kept(frames);
+        let beyond = lively(&frames);
+        add(TierName::Adaptive, frames, played, beyond, database.bytes(), 120 * vertices);
     }
     let frames = (0..truth.len()).map(|f| truth.frame(f).to_vec()).collect();
     // Triangles with their flat shapes; positions and velocities of two steps in f64. What a solver keeps besides
     // (its matrix, its trees) comes on top.
     let bytes = garment.sim.triangles.len() * (12 + 24);
-    row(TierName::Full, frames, tiers::played_take(truth), (1.0, 1.0), bytes, 96 * vertices);
+    add(TierName::Full, frames, tiers::played_take(truth), (1.0, 1.0), bytes, 96 * vertices);
     bar.finish_and_clear();
     Ok(rows)
+}
+
+/// All frames of a tier that is played into a function.
+fn kept_frames(
+    play: impl FnOnce(&mut dyn FnMut(&[Vec3]) -> Result<()>) -> Result<Played>,
+) -> Result<(Vec<Vec<Vec3>>, Played)> {
+    let mut frames = Vec::new();
+    let played = play(&mut |p| {
+        frames.push(p.to_vec());
+        Ok(())
+    })?;
+    Ok((frames, played))
+}
+
+/// A tier's frames held to the truth.
+fn row(
+    tier: TierName,
+    frames: Vec<Vec<Vec3>>,
+    played: Played,
+    (liveliness, correlation): (f64, f64),
+    (bytes, state_bytes): (usize, usize),
+    truth: &Take,
+    bodies: &[(usize, PosedBody)],
+) -> Row {
+    let [mean_cm, p95_cm, max_cm] = distances(&frames, truth);
+    let mean = |f: usize| -> f32 {
+        let apart = frames[f].iter().zip(truth.frame(f)).map(|(a, b)| a.distance(*b));
+        100.0 * apart.sum::<f32>() / truth.vertices.max(1) as f32
+    };
+    let by_frame_cm = (0..frames.len()).map(mean).collect();
+    let mut penetration = Penetration::default();
+    bodies.iter().for_each(|(f, body)| penetration.add(body, &frames[*f]));
+    Row {
+        tier,
+        frames,
+        played,
+        mean_cm,
+        p95_cm,
+        max_cm,
+        by_frame_cm,
+        liveliness,
+        correlation,
+        bytes,
+        state_bytes,
+        penetration,
+    }
 }
 
 /// The drape that the simulation began with; where its take does not have it, the garment as it was put on.

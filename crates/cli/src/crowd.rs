@@ -6,6 +6,7 @@ mod drawn;
 mod film;
 mod gpu;
 mod kinds;
+mod levels;
 pub mod picture;
 
 use crate::output::Overwrite;
@@ -99,6 +100,9 @@ pub struct Args {
     /// Draw the crowd into this PNG file instead; with --gpu straight from the card's buffers, every frame of --seconds
     #[arg(long)]
     picture: Option<PathBuf>,
+    /// With --gpu and --picture, how many pixels far bodies and clothes may be off to have fewer triangles; 0 for all of them
+    #[arg(long, default_value_t = 0.5, requires = "gpu", value_name = "PIXELS")]
+    detail: f32,
     /// Width and height of the picture or film
     #[arg(long, default_value = "1600x900", value_parser = crate::render::size)]
     size: (u32, u32),
@@ -140,6 +144,9 @@ pub fn run(args: &Args) -> Result<()> {
     }
     if !(args.drive_within > 0.0 && args.drive_within.is_finite()) {
         faults.push(format!("--drive-within {}: wants metres above 0", args.drive_within));
+    }
+    if !(0.0..=100.0).contains(&args.detail) {
+        faults.push(format!("--detail {}: wants pixels, 0 to 100", args.detail));
     }
     if !(0.0..=1.0).contains(&args.seen) {
         faults.push(format!("{} of a crowd cannot be seen: 0 to 1", args.seen));

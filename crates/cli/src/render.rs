@@ -1,30 +1,24 @@
 //! `toile render`: pictures of a body, dressed and in motion.
 
+mod artist;
 mod finish;
+mod worn;
 
 use crate::convert::Rest;
-use crate::driver;
 use crate::output::{self, Overwrite};
-use crate::pacing::{self, Pacing};
-use crate::picture::{Cloth, DEPTH_SLACK_M, Studio, sheet};
+use crate::pacing;
+use crate::picture::{DEPTH_SLACK_M, sheet};
 use crate::progress;
 use crate::report::film::red_cm;
 use crate::resolve::{self, BadRequest, ending};
 use crate::surroundings::Asked;
-use crate::tiers::{self, one_motion};
-use anyhow::{Context, Result};
+use anyhow::Result;
+use artist::{Artist, film, studio};
 use clap::{Parser, ValueEnum};
-use glam::{Affine3A, Vec3};
-use indicatif::ProgressBar;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use toile_assets::{
-    Attachment, AttachmentSettings, Body, Garment, Mesh, Model, Motion, RootTrack, Surroundings, Take, attach,
-};
-use toile_run::{Layer, Layered, LayeredSettings, Stable, Tier};
-use toile_show::{
-    Film, FilmFormat, Image, Material, MeshHandle, View, beside, heat_colours, srgb, write_legend,
-};
+use std::path::PathBuf;
+use toile_assets::Take;
+use toile_show::{FilmFormat, View};
+use worn::{clothes, mean_error_cm, shot};
 
 /// Draw a body, its clothes and its motion into a picture, contact sheet or film
 #[derive(Parser)]
@@ -172,9 +166,6 @@ impl Pane {
     }
 }
 
-/// Colours of the second garment and those after it.
-const OTHERS: [[u8; 3]; 4] = [[0x5f, 0x7f, 0x57], [0x3b, 0x45, 0x5c], [0x9c, 0x2f, 0x4a], [0x6b, 0x55, 0x86]];
-
 /// The most pixels of one picture (7680×4320) and of one contact sheet.
 const MOST_PIXELS: u64 = 7680 * 4320;
 
@@ -244,30 +235,6 @@ fn numbered(name: &str, number: usize) -> Option<String> {
     let digits = rest.find('d').filter(|&d| d <= 2 && rest[..d].bytes().all(|b| b.is_ascii_digit()))?;
     let width: usize = rest[..digits].parse().unwrap_or(0);
     Some(format!("{before}{number:0width$}{}", &rest[digits + 1..]))
-}
-
-/// What moves, frame by frame.
-struct PosedFrames {
-    bones: Vec<Vec<Affine3A>>,
-    roots: RootTrack,
-    fps: f64,
-}
-
-/// One garment in every frame, in each of the ways it is known.
-struct Worn {
-    cloth: Cloth,
-    simulated: Option<Vec<Vec<Vec3>>>,
-    learned: Option<Vec<Vec<Vec3>>>,
-    skinned: Option<Vec<Vec<Vec3>>>,
-    layered: Option<InLayers>,
-}
-
-/// A garment in layers: its vertices in every frame, and the colour of each one's layer.
-struct InLayers {
-    frames: Vec<Vec<Vec3>>,
-    colours: Vec<Vec3>,
-    /// Where it is drawn with other triangles than it moves with.
-    mesh: Option<MeshHandle>,
 }
 
 pub fn run(args: &Args) -> Result<()> {
@@ -357,45 +324,6 @@ fn check_size(args: &Args, out: &Out, panes: usize, pictures: usize) -> Result<(
     Ok(())
 }
 
-/// Draws and encodes side by side: encoding has a thread of its own, and two frames may wait for it.
-fn film(artist: &mut Artist<'_>, format: FilmFormat, wanted: &[usize], bar: &ProgressBar) -> Result<()> {
-    let labelled = wanted.len() > 1;
-    // Colours of a GIF are chosen before it begins; other films need one picture to know their size.
-    let samples = if format == FilmFormat::Gif { wanted.len().min(8) } else { 1 };
-    let samples = (0..samples)
-        .map(|k| artist.draw(wanted[k * (wanted.len() - 1) / (samples - 1).max(1)], labelled))
-        .collect::<Result<Vec<_>>>()?;
-    let (path, fps, count) = (&artist.args.out, artist.shot.fps as f32, wanted.len());
-    std::thread::scope(|scope| -> Result<()> {
-        let (send, receive) = std::sync::mpsc::sync_channel::<Image>(2);
-        let encoding = scope.spawn(move || -> toile_show::Result<()> {
-            let mut film = Film::create(path, format, fps, count, &samples)?;
-            for frame in receive {
-                film.push(&frame)?;
-            }
-            film.finish()
-        });
-        let mut failed = None;
-        for &f in wanted {
-            let frame = match artist.draw(f, labelled) {
-                Ok(frame) => frame,
-                Err(e) => {
-                    failed = Some(e);
-                    break;
-                }
-            };
-            if send.send(frame).is_err() {
-                // Nobody takes it any more: the encoder's own error says why.
-                break;
-            }
-            bar.inc(1);
-        }
-        drop(send);
-        let encoded = encoding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        failed.map_or(Ok(encoded?), Err)
-    })
-}
-
 /// The panes that were asked for, or the one that what was given allows.
 fn panes(args: &Args, faults: &mut Vec<String>) -> Vec<Pane> {
     for pane in &args.panes {
@@ -434,223 +362,6 @@ fn columns(pictures: usize) -> usize {
     }
 }
 
-fn studio(args: &Args, body: &Body, shot: &PosedFrames) -> Result<Studio> {
-    let start = shot.roots.frames[0].position.y;
-    let highest = shot.roots.frames.iter().map(|r| r.position.y - start).fold(0.0, f64::max);
-    // A gait's bob needs no room; a leap does.
-    let headroom = if highest > 0.15 { highest as f32 } else { 0.0 };
-    let mut studio = Studio::new(driver::renderer()?, body, args.view, args.size, headroom);
-    let front = shot.roots.frames[0].heading;
-    studio.face(front);
-    if !args.plain
-        && let Some(figure) = resolve::figure(&args.body, body)?
-    {
-        studio.paint(figure);
-    }
-    studio.slack_m = 0.001 * args.slack_mm;
-    studio.wireframe = args.wireframe;
-    if args.still {
-        let (lo, hi) = body.mesh.bounds();
-        let around = Vec3::new(0.25, 0.0, 0.25) * (hi.y - lo.y);
-        let places = || shot.roots.frames.iter().map(|r| r.position.as_vec3());
-        let least = places().fold(Vec3::INFINITY, Vec3::min).with_y(lo.y) - around;
-        let most = places().fold(Vec3::NEG_INFINITY, Vec3::max).with_y(hi.y + headroom) + around;
-        studio.frame(least, most, args.view.turned(front.to_degrees() as f32));
-    }
-    Ok(studio)
-}
-
-/// Mean distance of learned to simulated vertices over all frames.
-fn mean_error_cm(clothes: &[Worn]) -> f64 {
-    let pairs = clothes.iter().filter_map(|w| Some((w.learned.as_ref()?, w.simulated.as_ref()?)));
-    let frames = pairs.flat_map(|(learned, truth)| learned.iter().zip(truth));
-    let (sum, count) = frames
-        .flat_map(|(a, b)| a.iter().zip(b))
-        .fold((0.0, 0usize), |(sum, count), (a, b)| (sum + f64::from(a.distance(*b)), count + 1));
-    100.0 * sum / count.max(1) as f64
-}
-
-/// Draws all panes of a frame.
-struct Artist<'a> {
-    args: &'a Args,
-    body: &'a Body,
-    shot: &'a PosedFrames,
-    clothes: &'a [Worn],
-    panes: &'a [Pane],
-    heat_cm: f32,
-    studio: Studio,
-}
-
-impl Artist<'_> {
-    fn draw(&mut self, f: usize, timed: bool) -> Result<Image> {
-        let skin = self.body.skinned_positions(&self.shot.bones[f]);
-        let turned = self.args.orbit * f as f32 / (self.shot.bones.len() - 1).max(1) as f32;
-        let root = (!self.args.still).then(|| &self.shot.roots.frames[f]);
-        let mut panes = Vec::new();
-        for (k, &pane) in self.panes.iter().enumerate() {
-            let mut label = if self.panes.len() > 1 || self.args.panes.len() == 1 {
-                pane.label().to_string()
-            } else {
-                String::new()
-            };
-            if timed && k == 0 {
-                let secs = format!("{:.2} s", f as f64 / self.shot.fps);
-                label = if label.is_empty() { secs } else { format!("{label}\n{secs}") };
-            }
-            panes.push(self.draw_pane(pane, f, &skin, root, turned, &label)?);
-        }
-        if panes.len() == 1 {
-            return Ok(panes.remove(0));
-        }
-        Ok(beside(&panes)?)
-    }
-
-    fn draw_pane(
-        &mut self,
-        pane: Pane,
-        f: usize,
-        skin: &[Vec3],
-        root: Option<&toile_assets::RootFrame>,
-        turned: f32,
-        label: &str,
-    ) -> Result<Image> {
-        let mut looks: Vec<(Cloth, &[Vec3], Option<Vec<Vec3>>)> = Vec::new();
-        for worn in self.clothes {
-            let plain = || Cloth { mesh: worn.cloth.mesh.clone(), material: worn.cloth.material };
-            let learned = worn.learned.as_ref().or(worn.skinned.as_ref()).map(|p| p[f].as_slice());
-            let simulated = worn.simulated.as_ref().or(worn.skinned.as_ref()).map(|p| p[f].as_slice());
-            let skinned = worn.skinned.as_ref().map(|p| p[f].as_slice());
-            match (pane, learned, simulated, skinned) {
-                (Pane::Simulated, _, Some(p), _) => looks.push((plain(), p, None)),
-                (Pane::Learned, Some(p), ..) => looks.push((plain(), p, None)),
-                (Pane::Skinned, .., Some(p)) => looks.push((plain(), p, None)),
-                (Pane::Layered | Pane::Layers, ..) => {
-                    let Some(layered) = &worn.layered else { continue };
-                    let colours = (pane == Pane::Layers).then(|| layered.colours.clone());
-                    let mut cloth = plain();
-                    if let Some(mesh) = &layered.mesh {
-                        cloth.mesh = mesh.clone();
-                    }
-                    if colours.is_some() {
-                        cloth.material =
-                            Material { flatness: 0.65, hem_m: 0.0, ..Material::cloth(Vec3::ONE) };
-                    }
-                    looks.push((cloth, &layered.frames[f], colours));
-                }
-                (Pane::Heat, Some(p), Some(truth), _) => {
-                    let errors_cm: Vec<f32> =
-                        p.iter().zip(truth).map(|(a, b)| 100.0 * a.distance(*b)).collect();
-                    let material = Material { flatness: 0.65, hem_m: 0.0, ..Material::cloth(Vec3::ONE) };
-                    let colours = heat_colours(&errors_cm, self.heat_cm);
-                    looks.push((Cloth { material, ..plain() }, p, Some(colours)));
-                }
-                (Pane::Ghost, Some(p), Some(truth), _) => {
-                    looks.push((plain(), p, None));
-                    let material =
-                        Material { opacity: 0.35, hem_m: 0.0, ..Material::cloth(srgb(0xe0, 0x9a, 0x2b)) };
-                    looks.push((Cloth { material, ..plain() }, truth, None));
-                }
-                _ => {}
-            }
-        }
-        let items: Vec<(&Cloth, &[Vec3], Option<&[Vec3]>)> =
-            looks.iter().map(|(cloth, p, colours)| (cloth, *p, colours.as_deref())).collect();
-        let mut picture = self.studio.draw_turned(Some(skin), &items, root, turned, label)?;
-        if pane == Pane::Heat {
-            write_legend(&mut picture, self.heat_cm, "cm");
-        }
-        Ok(picture)
-    }
-}
-
-fn shot(args: &Args, body: &Body, take: Option<&Take>) -> Result<PosedFrames> {
-    if let Some(take) = take {
-        let bones = (0..take.len()).map(|f| take.frame_bones(f).to_vec()).collect();
-        return Ok(PosedFrames {
-            bones,
-            roots: RootTrack { frames: take.roots.clone(), held: 0 },
-            fps: take.fps,
-        });
-    }
-    let motion = match &args.motion {
-        None => Motion::new("rest", 30.0, body.skeleton.clone(), vec![body.skeleton.rest_pose()])?,
-        Some(name) => one_motion(name, args.clip.as_deref(), body, &Pacing::new(args.fps, args.trim))?,
-    };
-    let motion = motion.resampled(30.0);
-    Ok(PosedFrames {
-        bones: motion.poses.iter().map(|p| body.bones(p)).collect(),
-        roots: RootTrack::new(&body.skeleton, &motion.poses),
-        fps: motion.fps,
-    })
-}
-
-/// Every garment with its vertices in every frame, and the triangles of the body that nobody sees under it.
-fn clothes(
-    args: &Args,
-    body: &Body,
-    shot: &PosedFrames,
-    takes: &[Take],
-    panes: &[Pane],
-) -> Result<(Vec<Worn>, Vec<u32>)> {
-    let mut all: Vec<Worn> = Vec::new();
-    let mut hidden = Vec::new();
-    let skinned = panes.contains(&Pane::Skinned);
-    let mut worn_over: Vec<(Vec<Vec3>, Vec<[u32; 3]>)> = Vec::new();
-    for (k, path) in args.model.iter().enumerate() {
-        let model = tiers::model_for(path, body, None)?;
-        all.push(learned(args, body, shot, (path, &model), takes.get(k), skinned)?);
-        hidden.extend_from_slice(&model.hidden_triangles);
-        worn_over.push((model.cloth_mean.clone(), model.triangles.clone()));
-    }
-    if args.model.is_empty() {
-        for take in takes {
-            let attachment = if skinned { Some(draped(body, take)?) } else { None };
-            all.push(Worn {
-                cloth: cloth(args, &take.triangles, noted_fabric(&take.notes)),
-                simulated: Some(simulated(take)),
-                learned: None,
-                skinned: attachment.as_ref().map(|a| shot.skinned(a)),
-                layered: None,
-            });
-        }
-    }
-    for (k, worn) in all.iter_mut().enumerate().skip(1) {
-        worn.cloth.material = dyed(worn.cloth.material, k);
-    }
-    finish::keep_order(&mut all, &worn_over);
-    for (k, name) in args.garment.iter().enumerate() {
-        let mut garment = resolve::garment(name, body, args.rest.into(), None)?;
-        resolve::held_by(&mut garment, &args.pin)?;
-        let attachment = attach(body, &garment.sim, &AttachmentSettings::default())?;
-        let mut cloth = cloth(args, &garment.sim.triangles, &garment.fabric);
-        if k > 0 || !all.is_empty() {
-            cloth.material = dyed(cloth.material, all.len());
-        }
-        let layered = match panes.iter().any(|p| matches!(p, Pane::Layered | Pane::Layers)) {
-            true => Some(in_layers(args, body, &garment, shot)?),
-            false => None,
-        };
-        let skinned = Some(shot.skinned(&attachment));
-        let mut worn = Worn { cloth, simulated: None, learned: None, skinned, layered };
-        if let Some(dense) = args.drive.as_ref().filter(|_| k == 0) {
-            finish::drive(
-                &mut worn,
-                &garment,
-                dense,
-                &resolve::garment(dense, body, args.rest.into(), None)?,
-            )?;
-        }
-        all.push(worn);
-    }
-    Ok((all, hidden))
-}
-
-/// Of the same stuff or not, garments are told apart by their colour.
-fn dyed(material: Material, garment: usize) -> Material {
-    let [r, g, b] = OTHERS[garment % OTHERS.len()];
-    Material { base: srgb(r, g, b), ..material }
-}
-
 /// Refuses takes that are not of one clip.
 fn check_outfit(args: &Args, takes: &[Take]) -> Result<()> {
     if !args.model.is_empty() && takes.len() > args.model.len() {
@@ -666,137 +377,5 @@ fn check_outfit(args: &Args, takes: &[Take]) -> Result<()> {
             args.take[0].display()
         ))
         .into()),
-    }
-}
-
-/// A learned garment in every frame, beside the truth where there is a take, and skinned where that is asked for.
-fn learned(
-    args: &Args,
-    body: &Body,
-    shot: &PosedFrames,
-    (path, model): (&Path, &Arc<Model>),
-    take: Option<&Take>,
-    skinned: bool,
-) -> Result<Worn> {
-    if let Some(take) = take.filter(|t| t.triangles != model.triangles) {
-        return Err(BadRequest(format!(
-            "{}: the model's garment has {} vertices and {} triangles, the take's has {} and {}, or they differ",
-            path.display(),
-            model.vertices,
-            model.triangles.len(),
-            take.vertices,
-            take.triangles.len()
-        ))
-        .into());
-    }
-    let attachment = match (&model.attachment, take) {
-        _ if !skinned => None,
-        (Some(attachment), _) => Some(attachment.clone()),
-        (None, Some(take)) => Some(draped(body, take)?),
-        (None, None) => {
-            let what = "the model has no attachment to bones; give a take beside it";
-            return Err(BadRequest(format!("{}: {what}", path.display())).into());
-        }
-    };
-    let mut garment = Stable::new(model.clone());
-    let mut frames = Vec::with_capacity(shot.bones.len());
-    let told = told(args, model, take)?;
-    for (f, (bones, root)) in shot.bones.iter().zip(&shot.roots.frames).enumerate() {
-        let share = f as f32 / (shot.bones.len().max(2) - 1) as f32;
-        garment.set_surroundings(&told(f, share));
-        let stepped = garment.step_with_root(bones, root, 1.0 / shot.fps);
-        stepped.with_context(|| format!("frame {f}"))?;
-        let mut out = vec![Vec3::ZERO; model.vertices];
-        garment.positions(&mut out);
-        frames.push(out);
-    }
-    Ok(Worn {
-        cloth: cloth(args, &model.triangles, noted_fabric(&model.notes)),
-        simulated: take.map(simulated),
-        learned: Some(frames),
-        skinned: attachment.as_ref().map(|a| shot.skinned(a)),
-        layered: None,
-    })
-}
-
-/// Wind, gravity and cloth of every frame and share of the frames: those of the take, unless others are asked for.
-fn told<'a>(
-    args: &Args,
-    model: &Model,
-    take: Option<&'a Take>,
-) -> Result<impl Fn(usize, f32) -> Surroundings + 'a> {
-    let hears = model.hears().is_some();
-    let own = take.filter(|_| args.around.is_nothing() && args.to_fabric.is_none());
-    let fabrics = args.fabric.iter().chain(&args.to_fabric).filter(|_| hears && own.is_none());
-    let asked = args.around.told(model, &fabrics.cloned().collect::<Vec<_>>())?;
-    let (first, last) = (asked[0], asked[asked.len() - 1]);
-    Ok(move |frame: usize, share: f32| match own {
-        Some(take) => take.surroundings(frame),
-        None => {
-            let slid = first
-                .fabric
-                .zip(last.fabric)
-                .map(|(a, b)| std::array::from_fn(|k| a[k] + share * (b[k] - a[k])));
-            Surroundings { fabric: slid, ..first }
-        }
-    })
-}
-
-impl PosedFrames {
-    /// A garment that follows the bones, in every frame.
-    fn skinned(&self, attachment: &Attachment) -> Vec<Vec<Vec3>> {
-        self.bones.iter().map(|bones| attachment.posed(bones)).collect()
-    }
-}
-
-fn simulated(take: &Take) -> Vec<Vec<Vec3>> {
-    (0..take.len()).map(|f| take.frame(f).to_vec()).collect()
-}
-
-/// A take's garment as it hangs on the rest pose, attached to the bones.
-fn draped(body: &Body, take: &Take) -> Result<Attachment> {
-    let mesh = Mesh { positions: take.draped.clone(), triangles: take.triangles.clone(), ..Mesh::default() };
-    Ok(attach(body, &mesh, &AttachmentSettings::default())?)
-}
-
-/// A garment to draw, of its own fabric unless another is asked for.
-fn cloth(args: &Args, triangles: &[[u32; 3]], fabric: &str) -> Cloth {
-    let material = Material::fabric(args.fabric.as_deref().unwrap_or(fabric));
-    Cloth { mesh: MeshHandle::new(triangles), material }
-}
-
-/// The fabric that a take or model says it is of.
-fn noted_fabric(notes: &[(String, String)]) -> &str {
-    notes.iter().find(|(k, _)| k == "fabric").map_or("cotton", |(_, v)| v)
-}
-
-/// A garment taken apart as it hangs, and played.
-fn in_layers(args: &Args, body: &Body, garment: &Garment, shot: &PosedFrames) -> Result<InLayers> {
-    let fabric = resolve::fabric(args.fabric.as_deref().unwrap_or(&garment.fabric))?;
-    let rest = tiers::draped_or_placed(body, garment, &fabric);
-    let layers = tiers::layers(body, garment, &rest, &fabric)?;
-    let leash = tiers::Leash::new(body, garment, &rest)?;
-    let layer = layers.layer.clone();
-    let colours = layer.iter().map(|layer| layer_colour(*layer)).collect();
-    let mut tier = Layered::new(layers, LayeredSettings::default());
-    let mut frames = Vec::with_capacity(shot.bones.len());
-    for (f, bones) in shot.bones.iter().enumerate() {
-        tier.step(bones, 1.0 / shot.fps).with_context(|| format!("frame {f}"))?;
-        let mut out = vec![Vec3::ZERO; tier.vertices()];
-        tier.positions(&mut out);
-        frames.push(leash.kept(bones, &out));
-    }
-    let mut made = InLayers { frames, colours, mesh: None };
-    if let Some(region) = args.curved {
-        made.curve(&garment.sim.triangles, &layer, region, args.split);
-    }
-    Ok(made)
-}
-
-fn layer_colour(layer: Layer) -> Vec3 {
-    match layer {
-        Layer::Stretch => srgb(0xc8, 0x3c, 0x32),
-        Layer::Loose => srgb(0x46, 0xa0, 0x4b),
-        Layer::Floating => srgb(0x32, 0x6e, 0xc8),
     }
 }

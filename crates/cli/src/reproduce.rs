@@ -5,6 +5,7 @@ mod cast;
 mod layered;
 mod page;
 mod study;
+mod variants;
 
 use crate::output::Overwrite;
 use crate::pacing::Pacing;
@@ -53,6 +54,9 @@ pub struct Args {
     /// More garments for table 1, as `garment` or `garment/fabric`, separated by commas; `none` leaves it at one
     #[arg(long)]
     garments: Option<String>,
+    /// Meshes of the garment for table 4, separated by commas; `none` leaves it out
+    #[arg(long)]
+    resolutions: Option<String>,
     /// Only these of the clips of adaptive-bases, separated by commas
     #[arg(long, value_delimiter = ',')]
     clips: Vec<String>,
@@ -93,6 +97,10 @@ const NUDGE_M: f64 = 1e-4;
 
 /// What table 1 shows besides the main garment, as far as it is built in.
 const GARMENTS: &str = "dress:3410,skirt/silk,skirt/denim,long-skirt,oscar,cape,shirt,poncho";
+/// The meshes of table 4.
+const RESOLUTIONS: &str = "dress,dress:3410,dress:5178,dress:20530";
+/// How fast a slower and a faster execution of a clip are.
+const SPEEDS: [(f64, &str); 3] = [(0.75, "slower"), (1.0, "as-it-is"), (1.33, "faster")];
 
 #[allow(clippy::disallowed_methods)] // how long it took is part of the report
 pub fn run(args: &Args) -> Result<()> {
@@ -113,7 +121,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let stops = args.stops.unwrap_or(if args.quick { 1 } else { 5 });
     let jobs = args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let dressed = Wardrobe { body: &body, args, jobs, trim: None };
+    let dressed = Wardrobe { body: &body, args, jobs, trim: None, speed: 1.0 };
 
     let train = dressed.takes(garment, args.fabric.as_deref(), &cast.train, stops, "train", 0.0)?;
     // Stops in test clips are where a model with memory shows what it is worth.
@@ -135,6 +143,25 @@ pub fn run(args: &Args) -> Result<()> {
         let few = cast.few();
         let takes = dressed.takes(garment, fabric, &few, 1, "few", 0.0)?;
         study.add_garment(name, &body, &takes, &args.out)?;
+    }
+    let meshes = match args.resolutions.as_deref() {
+        Some("none") => "",
+        Some(list) => list,
+        // Of a garment of one's own there are no other meshes.
+        None if args.quick || garment != "dress" => "",
+        None => RESOLUTIONS,
+    };
+    let shortly = Wardrobe { trim: Some(variants::SPAN), ..dressed };
+    for name in meshes.split(',').filter(|n| !n.is_empty()) {
+        let fabric = args.fabric.as_deref();
+        let train = shortly.takes(name, fabric, &cast.few(), 0, "table-4-train", 0.0)?;
+        let test = shortly.takes(name, fabric, &cast.few_tests(), 0, "table-4-test", 0.0)?;
+        study.add_resolution(&body, &train, &test)?;
+    }
+    for (speed, folder) in SPEEDS {
+        let paced = Wardrobe { speed, ..dressed };
+        let takes = paced.takes(garment, args.fabric.as_deref(), &cast.repeated, 0, folder, 0.0)?;
+        study.add_speed(speed, &takes)?;
     }
     let seconds = begun.elapsed().as_secs_f64();
     let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
@@ -170,7 +197,7 @@ fn run_adaptive(args: &Args, body: &toile_assets::Body, report: &std::path::Path
         std::fs::create_dir_all(folder).map_err(|e| toile_assets::Error::io(folder, e))?;
     }
     let span = if args.quick { (0.3, 1.8) } else { adaptive::SPAN };
-    let dressed = Wardrobe { body, args, jobs: args.jobs.unwrap_or(1), trim: Some(span) };
+    let dressed = Wardrobe { body, args, jobs: args.jobs.unwrap_or(1), trim: Some(span), speed: 1.0 };
     let measured = adaptive::measure(&dressed)?;
     let command = std::env::args().skip(1).collect::<Vec<_>>().join(" ");
     let page = adaptive::write(report, &measured, &format!("toile {command}"))?;
@@ -184,12 +211,15 @@ fn run_adaptive(args: &Args, body: &toile_assets::Body, report: &std::path::Path
 }
 
 /// One body and everything it wears.
+#[derive(Clone, Copy)]
 struct Wardrobe<'a> {
     body: &'a toile_assets::Body,
     args: &'a Args,
     jobs: usize,
     /// Seconds of every clip that are simulated.
     trim: Option<(f64, f64)>,
+    /// How many times as fast clips are played.
+    speed: f64,
 }
 
 impl Wardrobe<'_> {
@@ -208,14 +238,17 @@ impl Wardrobe<'_> {
         }
         let worn = resolve::garment(garment, self.body, RestChoice::Auto, None)?;
         let fabric = resolve::fabric(fabric.unwrap_or(&worn.fabric))?;
-        let outcome =
-            self.simulated(self.body, &worn, &fabric, &self.motions(clips)?, stops, folder, nudge_m)?;
-        Ok(outcome.true_takes())
+        let place = [&format!("{garment}-{}", fabric.name), folder];
+        let motions = self.motions(clips)?;
+        Ok(self.simulated(self.body, &worn, &fabric, &motions, stops, place, nudge_m)?.true_takes())
     }
 
     /// Built-in clips, or files, cut to what is simulated of them.
     fn motions(&self, clips: &[String]) -> Result<Vec<Motion>> {
-        resolve::motions(clips, self.body, &Pacing { trim: self.trim, ..Pacing::AS_IS })
+        let pacing = Pacing { trim: self.trim, ..Pacing::AS_IS };
+        let mut motions = resolve::motions(clips, self.body, &pacing)?;
+        motions.iter_mut().for_each(|m| m.fps *= self.speed);
+        Ok(motions)
     }
 
     /// Takes of any body and garment, those that are not true among them: what they are is said with their numbers.
@@ -231,7 +264,8 @@ impl Wardrobe<'_> {
         if motions.is_empty() {
             return Ok(Vec::new());
         }
-        let outcome = self.simulated(body, garment, fabric, motions, 0, folder, nudge_m)?;
+        let name = format!("{}-{}-{}", garment.name, garment.sim.positions.len(), fabric.name);
+        let outcome = self.simulated(body, garment, fabric, motions, 0, [&name, folder], nudge_m)?;
         Ok(outcome.takes.into_iter().map(|(_, take)| take).collect())
     }
 
@@ -242,13 +276,10 @@ impl Wardrobe<'_> {
         fabric: &Fabric,
         motions: &[Motion],
         stops: usize,
-        folder: &str,
+        [name, folder]: [&str; 2],
         nudge_m: f64,
     ) -> Result<Outcome> {
-        let plain: String = format!("{}-{}", garment.name, fabric.name)
-            .chars()
-            .map(|c| if c.is_alphanumeric() { c } else { '_' })
-            .collect();
+        let plain: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
         let out = self.args.out.join("takes").join(plain).join(folder);
         eprintln!("{} in {}: {} clips for {folder}", garment.name, fabric.name, motions.len());
         let job = Job {

@@ -11,6 +11,11 @@ pub const ALONG: usize = 6;
 /// Terms of a radius around a limb: 1, cos, sin, cos 2, sin 2, cos 3, sin 3.
 pub const AROUND: usize = 7;
 
+/// The cosine of what still hangs down.
+const HANGS: f32 = 0.7;
+/// A limb is within a garment that has vertices in this many of eight directions around it.
+const WITHIN: u32 = 7;
+
 /// A stretch of skin that follows one bone, all in the bind pose.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LimbTube {
@@ -46,6 +51,22 @@ impl LimbTube {
             out = out * along + row.iter().zip(terms).map(|(r, t)| r * t).sum::<f32>();
         }
         out
+    }
+
+    /// Whether a garment is all around a limb that hangs down: a collarbone is no leg.
+    pub fn is_within(&self, garment: &[Vec3]) -> bool {
+        if self.half.y > -HANGS * self.half.length() {
+            return false;
+        }
+        let mut seen = 0u32;
+        for p in garment {
+            let [along, x, y] = self.place(*p);
+            if along.abs() <= 1.0 {
+                let eighth = 4 * u32::from(x < 0.0) + 2 * u32::from(y < 0.0) + u32::from(x.abs() < y.abs());
+                seen |= 1 << eighth;
+            }
+        }
+        seen.count_ones() >= WITHIN
     }
 
     /// No radius is larger, m.

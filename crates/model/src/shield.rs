@@ -30,7 +30,7 @@ pub struct Shield {
     pub margin_m: f32,
     /// The farthest that a vertex is ever moved, m.
     pub limit_m: f32,
-    /// Arms and legs, and behind them parts of the trunk.
+    /// Arms, then legs that the garment is around and what is below them, and behind them parts of the trunk.
     pub limbs: Vec<LimbTube>,
     /// How many of the last limbs are of the trunk: tubes within its skin, which hold what a limb pushed into it.
     pub trunk: usize,

@@ -16,26 +16,22 @@
 mod angle;
 mod beneath;
 mod clock;
-mod crowd;
+mod cpu;
 mod drive;
 mod error;
 #[cfg(feature = "gpu")]
 pub mod gpu;
-mod kernel;
 mod ladder;
 mod over;
-mod packed;
-mod pool;
 mod pose;
 mod scheduler;
-mod shard;
 mod tier;
 
 pub use beneath::Beneath;
-pub use crowd::{Basis, Crowd, CrowdReport, CrowdSettings, Instance, ModelId};
+pub use cpu::crowd::{Basis, Crowd, CrowdReport, CrowdSettings, Instance, ModelId};
+pub use cpu::kernel::Isa;
 pub use drive::Driven;
 pub use error::{Error, Result};
-pub use kernel::Isa;
 pub use ladder::{HandOverSettings, Handed, Ladder, MakeTier, Poses, Troupe, Way};
 pub use over::WornOver;
 pub use pose::Actor;

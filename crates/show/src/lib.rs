@@ -15,6 +15,7 @@
 //! ```
 
 mod camera;
+mod collapse;
 mod cover;
 mod decimate;
 mod encoder;
@@ -35,6 +36,7 @@ mod texture;
 pub mod view;
 
 pub use camera::{Camera, View};
+pub use collapse::{Coarser, coarser};
 pub use cover::uncovered_m;
 pub use decimate::decimate;
 pub use error::{Error, Result};
@@ -44,7 +46,7 @@ pub use heat::{heat_colour, heat_colours, write_legend};
 pub use image::Image;
 pub use label::{Anchor, Label};
 pub use page::{Chart, Line, LiveView, Page};
-pub use renderer::{Canvas, DeviceFlock, Renderer};
+pub use renderer::{Canvas, DeviceFlock, FlockSource, Renderer};
 pub use scene::{Backdrop, Flock, Ground, Item, Material, Member, MeshHandle, Scene, smooth_normals, srgb};
 pub use sheet::{beside, contact_sheet};
 pub use texture::Texture;

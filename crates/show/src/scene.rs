@@ -376,6 +376,8 @@ pub struct Scene<'a> {
     pub flocks: Vec<Flock<'a>>,
     /// Flocks whose vertices are on the renderer's device already.
     pub on_device: Vec<&'a DeviceFlock>,
+    /// How far a level of detail of those may be off in the picture, in pixels; 0 draws everyone in full.
+    pub off_px: f32,
     /// The floor, which catches shadows.
     pub ground: Option<Ground>,
     /// The wall.
@@ -392,6 +394,7 @@ impl Default for Scene<'_> {
             items: Vec::new(),
             flocks: Vec::new(),
             on_device: Vec::new(),
+            off_px: 0.5,
             ground: Some(Ground::default()),
             backdrop: Backdrop::default(),
             light_azimuth_degrees: None,

@@ -408,6 +408,7 @@ fn read_pins(
     let bytes = toile_model::disk::read(&beside).map_err(|e| Error::io(&beside, e))?;
     let json: serde_json::Value = serde_json::from_slice(&bytes)
         .map_err(|e| Error::bad(&beside, format!("line {}", e.line()), e.to_string()))?;
+    super::paint::check_names(&beside, &json)?;
     let colours = match json.get("vertex_colours") {
         Some(_) if !is_gltf(path) => {
             let what =
@@ -421,6 +422,15 @@ fn read_pins(
     let is_obj = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("obj"));
     let same = json.get("vertices").and_then(|n| n.as_u64()) == Some(position_index.len() as u64);
     if !is_obj && !same && colours.is_none() {
+        if super::paint::is_said(&json) {
+            notes.push(format!(
+                "sets and paint of {} are not read: they go by vertex numbers, and this file has {} vertices; \
+                 `\"vertices\": {}` in it says that the numbers are those of this file",
+                beside.file_name().unwrap_or_default().to_string_lossy(),
+                position_index.len(),
+                position_index.len()
+            ));
+        }
         return Ok(Default::default());
     }
     // The file's vertex number to the simulation's.
@@ -438,12 +448,15 @@ fn read_pins(
         None => super::paint::read_paint(&beside, &json, counts, |v| sim.get(&v).copied())?,
     };
     let mut pins: Vec<Pin> = Vec::new();
-    let none = serde_json::Map::new();
     if !is_obj && !same {
         // Only the colours are meant: numbers of vertices would be those of another file.
         return Ok((painted_pins(&paint), Vec::new(), paint));
     }
-    for (name, list) in json.get("labels").and_then(|l| l.as_object()).unwrap_or(&none) {
+    let none = serde_json::Value::Object(Default::default());
+    let Some(labels) = json.get("labels").unwrap_or(&none).as_object() else {
+        return Err(Error::bad(&beside, "labels", "wants sets of vertices by name, {\"waist\": [0, 1, 2]}"));
+    };
+    for (name, list) in labels {
         let bad = |what: String| Error::bad(&beside, format!("labels.{name}"), what);
         let list = list.as_array().ok_or_else(|| bad("is not a list of vertex numbers".to_string()))?;
         let mut vertices = Vec::with_capacity(list.len());

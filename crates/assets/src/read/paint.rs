@@ -4,6 +4,32 @@ use crate::{Error, Layer, Paint, Result};
 use serde_json::Value;
 use std::path::Path;
 
+/// What a file beside a garment may say of its vertices.
+const NAMES: [&str; 5] = ["labels", "layers", "max_distance_m", "backstop_m", "vertex_colours"];
+
+/// Whether anything is said of single vertices.
+pub(super) fn is_said(json: &Value) -> bool {
+    NAMES.iter().any(|name| json.get(name).is_some())
+}
+
+/// Refuses names that are nearly ours: what is painted under `max_distance` would be lost without a word. Files beside a
+/// garment may hold anything else.
+pub(super) fn check_names(beside: &Path, json: &Value) -> Result<()> {
+    let bare = |name: &str| -> String {
+        let letters = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase);
+        let word = letters.collect::<String>().replace("color", "colour");
+        word.trim_end_matches(['s', 'm']).into()
+    };
+    for key in json.as_object().into_iter().flat_map(|o| o.keys()) {
+        let meant = NAMES.iter().find(|name| **name != key && bare(name) == bare(key));
+        if let Some(meant) = meant {
+            let what = format!("is not a name that is read; is `{meant}` meant?");
+            return Err(Error::bad(beside, format!("`{key}`"), what));
+        }
+    }
+    Ok(())
+}
+
 /// `"layers": ["loose", null, …]`, `"max_distance_m": [0.1, …]` and `"backstop_m": [0.02, …]` of `name.json` beside the
 /// mesh, one entry a vertex of the file. `sim_of` gives the simulation vertex of each of the file's; where several are
 /// welded into one, the stricter value holds.

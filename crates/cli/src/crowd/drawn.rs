@@ -1,9 +1,11 @@
 //! The crowd drawn where it is: bones, bodies, garments and picture stay on the graphics card.
 
 use super::gpu::Feeder;
-use super::picture::{CELL_M, dress, skin};
+use super::levels::{self, Levels};
+use super::picture::{dress, skin};
 use super::{Args, Clip, Times};
 use crate::driver::quiet;
+use crate::picture::DEPTH_SLACK_M;
 use anyhow::{Context, Result};
 use glam::Vec3;
 use std::path::Path;
@@ -14,7 +16,8 @@ use toile_geometry::Random;
 use toile_run::gpu::wgpu::util::{BufferInitDescriptor, DeviceExt};
 use toile_run::gpu::{Ask, Gpu, GpuCrowd, GpuSettings, Kernel, wgpu};
 use toile_show::{
-    Camera, DeviceFlock, Material, MeshHandle, Renderer, Scene, decimate, smooth_normals, srgb,
+    Camera, DeviceFlock, FlockSource, Material, MeshHandle, Renderer, Scene, smooth_normals, srgb,
+    uncovered_m,
 };
 
 /// Steps everyone for as long as asked, draws every frame, and keeps the last one.
@@ -39,14 +42,19 @@ pub fn run(
         crowd.set_posed_on_device(instance)?;
     }
     let feeder = Feeder::new(&gpu, &crowd, id, clips, side)?;
-    let bodies = Bodies::new(&gpu, &crowd, id, model, body)?;
-    let flocks = flocks(&renderer, &crowd, id, model, &bodies, 2.0 * side as f32)?;
+    let worn = levels::garment_poses(model, clips, rate)?;
+    let bodies = Bodies::new(&gpu, &crowd, id, model, body, clips, &worn[0])?;
+    let cloth = Levels::new(&worn, &model.triangles);
+    let flocks = flocks(&renderer, &crowd, id, &cloth, &bodies, 2.0 * side as f32)?;
     let mut scene = Scene::new();
     scene.on_device = flocks.iter().collect();
+    scene.off_px = args.detail;
+    renderer.time_passes();
     let (width, height) = args.size;
     let canvas = renderer.canvas(width, height)?;
     let camera = camera(2.0 * side as f32);
     let (mut frames, mut pictures) = (Times::default(), Times::default());
+    let mut passes: Vec<(&str, Times)> = Vec::new();
     let begin = Instant::now();
     let mut frame = 0;
     while begin.elapsed().as_secs_f64() < args.seconds || frame < 10 {
@@ -65,18 +73,28 @@ pub fn run(
         if frame >= 4 {
             frames.0.push(whole);
             pictures.0.push(start.elapsed().as_secs_f64() * 1e3);
+            for (name, ms) in renderer.pass_times()? {
+                match passes.iter_mut().find(|p| p.0 == name) {
+                    Some((_, times)) => times.0.push(ms),
+                    None => passes.push((name, Times(vec![ms]))),
+                }
+            }
         }
         frame += 1;
     }
     renderer.read(&canvas)?.write_png(path)?;
-    frames.0.sort_by(f64::total_cmp);
-    pictures.0.sort_by(f64::total_cmp);
+    for times in [&mut frames, &mut pictures].into_iter().chain(passes.iter_mut().map(|p| &mut p.1)) {
+        times.0.sort_by(f64::total_cmp);
+    }
     let [median, p99, picture] = [frames.at(0.5), frames.at(0.99), pictures.at(0.5)];
-    let triangles = model.triangles.len() + bodies.mesh.triangles().len();
+    let triangles = model.triangles.len() + bodies.levels.meshes[0].0.triangles().len();
+    let passes: Vec<(&str, f64)> = passes.iter().map(|(name, times)| (*name, times.at(0.5))).collect();
     if args.json {
         let value = serde_json::json!({
             "picture": path, "count": args.count, "adapter": renderer.adapter(), "kernel": normals.kernel.name(),
             "median_ms": median, "p99_ms": p99, "picture_ms": picture, "triangles_each": triangles,
+            "passes_ms": passes.iter().map(|(n, ms)| (n.to_string(), (*ms).into())).collect::<serde_json::Map<_, _>>(),
+            "detail_px": args.detail, "levels": {"body": bodies.levels.json(), "garment": cloth.json()},
         });
         println!("{value}");
     } else {
@@ -87,6 +105,16 @@ pub fn run(
             args.count,
             renderer.adapter()
         );
+        let passes: Vec<String> = passes.iter().map(|(name, ms)| format!("{name} {ms:.2} ms")).collect();
+        println!("  {}", passes.join(", "));
+        for (what, levels) in [("bodies", &bodies.levels), ("clothes", &cloth)] {
+            let level = |(mesh, off): &(MeshHandle, [f32; 2])| {
+                let [usual, most] = off.map(|m| 1000.0 * m);
+                format!("{} ({usual:.1}, {most:.1})", mesh.triangles().len())
+            };
+            let all: Vec<String> = levels.meshes.iter().map(level).collect();
+            println!("  triangles of {what} (mm off: 95 of 100 vertices, the farthest): {}", all.join(", "));
+        }
     }
     Ok(())
 }
@@ -123,30 +151,50 @@ fn flocks(
     renderer: &Renderer,
     crowd: &GpuCrowd,
     id: toile_run::ModelId,
-    model: &Model,
+    cloth: &Levels,
     bodies: &Bodies,
     side_m: f32,
 ) -> Result<Vec<DeviceFlock>> {
     // Clips carry their wearers a few metres away from the square.
     let bounds = (Vec3::new(-4.0, 0.0, -4.0), Vec3::new(side_m + 4.0, 2.0, side_m + 4.0));
-    let cloth = MeshHandle::new(&model.triangles);
+    let (body_levels, cloth_levels) = (bodies.levels.by_distance(), cloth.by_distance());
     let mut all = Vec::new();
     for (chunk, (positions, normals)) in crowd.chunks(id)?.zip(&bodies.made) {
         let mut dice = Random::new(u64::from(chunk.first) + 1);
         let colours: Vec<[Vec3; 2]> = (0..chunk.count).map(|_| [skin(&mut dice), dress(&mut dice)]).collect();
         let of = |which: usize| colours.iter().map(|c| c[which]).collect::<Vec<_>>();
         let worn = chunk.normals.context("the crowd has no normals")?;
-        let skins = [positions, normals];
-        all.push(renderer.flock(&bodies.mesh, Material::body(), skins, bodies.vertices, &of(0), bounds)?);
-        let look = Material::cloth(srgb(0x80, 0x80, 0x80));
-        all.push(renderer.flock(&cloth, look, [chunk.vertices, worn], chunk.stride, &of(1), bounds)?);
+        let skins = FlockSource {
+            positions,
+            normals,
+            stride: bodies.vertices,
+            levels: &body_levels,
+            colours: &of(0),
+            leads_m: Some(&bodies.leads_m),
+            anchor: bodies.levels.anchor,
+            bounds,
+        };
+        all.push(renderer.flock(Material::body(), &skins)?);
+        let clothes = FlockSource {
+            positions: chunk.vertices,
+            normals: worn,
+            stride: chunk.stride,
+            levels: &cloth_levels,
+            colours: &of(1),
+            leads_m: None,
+            anchor: cloth.anchor,
+            bounds,
+        };
+        let look = Material { depth_slack_m: DEPTH_SLACK_M, ..Material::cloth(srgb(0x80, 0x80, 0x80)) };
+        all.push(renderer.flock(look, &clothes)?);
     }
     Ok(all)
 }
 
 /// Bodies that are skinned on the device.
 struct Bodies {
-    mesh: MeshHandle,
+    levels: Levels,
+    leads_m: Vec<f32>,
     vertices: u32,
     pipeline: wgpu::ComputePipeline,
     groups: Vec<(wgpu::BindGroup, u32)>,
@@ -155,13 +203,26 @@ struct Bodies {
 }
 
 impl Bodies {
-    fn new(gpu: &Gpu, crowd: &GpuCrowd, id: toile_run::ModelId, model: &Model, body: &Body) -> Result<Self> {
+    fn new(
+        gpu: &Gpu,
+        crowd: &GpuCrowd,
+        id: toile_run::ModelId,
+        model: &Model,
+        body: &Body,
+        clips: &[Clip],
+        worn: &[Vec3],
+    ) -> Result<Self> {
         let mut hidden = vec![false; body.mesh.triangles.len()];
         for &t in &model.hidden_triangles {
             hidden.iter_mut().skip(t as usize).take(1).for_each(|h| *h = true);
         }
         let seen = MeshHandle::new(&body.mesh.triangles).without(&hidden);
-        let (kept, triangles) = decimate(&body.mesh.positions, seen.triangles(), CELL_M);
+        let poses = levels::body_poses(body, clips);
+        let mut levels = Levels::new(&poses, seen.triangles());
+        let kept = levels.compact();
+        let garment = [(worn, model.triangles.as_slice())];
+        let leads = uncovered_m(&poses[0], &body.mesh.triangles, &garment, DEPTH_SLACK_M);
+        let leads_m = kept.iter().map(|v| leads[*v as usize]).collect();
         let normals = smooth_normals(&body.mesh.positions, &body.mesh.triangles);
         let rows = |v: &u32| body.skin.row(*v as usize).collect::<Vec<_>>();
         let most = kept.iter().map(|v| rows(v).len()).max().unwrap_or(1).max(1);
@@ -220,7 +281,7 @@ impl Bodies {
             groups.push((device.create_bind_group(&group), chunk.count));
             made.push((positions, normals));
         }
-        Ok(Self { mesh: MeshHandle::new(&triangles), vertices, pipeline, groups, made })
+        Ok(Self { levels, leads_m, vertices, pipeline, groups, made })
     }
 
     /// Everyone as the poses on the device have them.

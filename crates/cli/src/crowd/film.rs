@@ -36,7 +36,7 @@ pub fn film(path: &Path, args: &Args, show: &mut Show<'_>, body: &Body, frames: 
             show.people.iter().map(|p| p.skinned_at(body, &normals, &kept, f)).collect();
         let grey = srgb(0xcf, 0xc6, 0xbd);
         let bodies = skins.iter().map(|(p, n)| Member { positions: p, normals: n, colour: grey }).collect();
-        let mut scene = Scene::new().with_flock(Flock {
+        let scene = Scene::new().with_flock(Flock {
             mesh: far.clone(),
             material: Material::body(),
             members: bodies,
@@ -50,50 +50,9 @@ pub fn film(path: &Path, args: &Args, show: &mut Show<'_>, body: &Body, frames: 
                 ))
             })
             .collect::<Result<_>>()?;
-        for (k, kind) in show.kinds.iter().enumerate() {
-            let mut members = Vec::new();
-            for i in (k..show.people.len()).step_by(show.kinds.len()) {
-                if show.dense.which.contains(&i) {
-                    continue;
-                }
-                let [r, g, b] = TIERS[show.tier(i)].1;
-                members.push(Member {
-                    positions: show.troupe.vertices(i)?,
-                    normals: &cloth_normals[i],
-                    colour: srgb(r, g, b),
-                });
-            }
-            let material = Material { depth_slack_m: 0.03, ..Material::cloth(srgb(0x80, 0x80, 0x80)) };
-            scene = scene.with_flock(Flock { mesh: kind.mesh.clone(), material, members, leads_m: None });
-        }
-        let dense: Vec<Vec<Vec3>> = show
-            .dense
-            .which
-            .iter()
-            .enumerate()
-            .map(|(n, i)| {
-                let kind = i % show.kinds.len();
-                let mut normals = vec![Vec3::ZERO; show.dense.places[n].len()];
-                if let Some(driven) = &show.dense.driven[kind] {
-                    driven.normals(&show.dense.places[n], &mut normals);
-                }
-                normals
-            })
-            .collect();
-        for (n, &i) in show.dense.which.iter().enumerate() {
-            let Some((_, mesh)) = &show.kinds[i % show.kinds.len()].dense else { continue };
-            let [r, g, b] = TIERS[show.tier(i)].1;
-            let member =
-                Member { positions: &show.dense.places[n], normals: &dense[n], colour: srgb(r, g, b) };
-            let material = Material { depth_slack_m: 0.03, ..Material::cloth(srgb(0x80, 0x80, 0x80)) };
-            let members = vec![member];
-            scene = scene.with_flock(Flock { mesh: mesh.clone(), material, members, leads_m: None });
-        }
-        let mut counts = [0; TIERS.len()];
-        (0..show.people.len()).for_each(|i| counts[show.tier(i)] += 1);
-        let said: Vec<String> =
-            TIERS.iter().zip(counts).map(|((name, _), n)| format!("{name} {n}")).collect();
-        let label = format!("{}\nbudget {:.1} ms", said.join("   "), show.budget_us / 1e3);
+        let dense = dense_normals(show);
+        let scene = with_dense(with_clothes(scene, show, &cloth_normals)?, show, &dense);
+        let label = who_has_what(show);
         let eye = show.eye(f);
         let camera = Camera {
             eye,
@@ -115,4 +74,60 @@ pub fn film(path: &Path, args: &Args, show: &mut Show<'_>, body: &Body, frames: 
         film.finish()?;
     }
     Ok(())
+}
+
+/// The garments as they are simulated, a flock a kind.
+fn with_clothes<'a>(mut scene: Scene<'a>, show: &'a Show<'_>, normals: &'a [Vec<Vec3>]) -> Result<Scene<'a>> {
+    for (k, kind) in show.kinds.iter().enumerate() {
+        let mut members = Vec::new();
+        for i in (k..show.people.len()).step_by(show.kinds.len()) {
+            if !show.dense.which.contains(&i) {
+                let positions = show.troupe.vertices(i)?;
+                members.push(Member { positions, normals: &normals[i], colour: colour(show, i) });
+            }
+        }
+        let (mesh, material) = (kind.mesh.clone(), cloth());
+        scene = scene.with_flock(Flock { mesh, material, members, leads_m: None });
+    }
+    Ok(scene)
+}
+
+/// The dense meshes that some garments carry.
+fn with_dense<'a>(mut scene: Scene<'a>, show: &'a Show<'_>, normals: &'a [Vec<Vec3>]) -> Scene<'a> {
+    for (n, &i) in show.dense.which.iter().enumerate() {
+        let Some((_, mesh)) = &show.kinds[i % show.kinds.len()].dense else { continue };
+        let positions = &show.dense.places[n];
+        let members = vec![Member { positions, normals: &normals[n], colour: colour(show, i) }];
+        scene = scene.with_flock(Flock { mesh: mesh.clone(), material: cloth(), members, leads_m: None });
+    }
+    scene
+}
+
+fn dense_normals(show: &Show<'_>) -> Vec<Vec<Vec3>> {
+    let of = |(n, i): (usize, &usize)| {
+        let mut normals = vec![Vec3::ZERO; show.dense.places[n].len()];
+        if let Some(driven) = &show.dense.driven[i % show.kinds.len()] {
+            driven.normals(&show.dense.places[n], &mut normals);
+        }
+        normals
+    };
+    show.dense.which.iter().enumerate().map(of).collect()
+}
+
+fn cloth() -> Material {
+    Material { depth_slack_m: 0.03, ..Material::cloth(srgb(0x80, 0x80, 0x80)) }
+}
+
+/// The colour of somebody's tier.
+fn colour(show: &Show<'_>, who: usize) -> Vec3 {
+    let [r, g, b] = TIERS[show.tier(who)].1;
+    srgb(r, g, b)
+}
+
+/// How many have each tier.
+fn who_has_what(show: &Show<'_>) -> String {
+    let mut counts = [0; TIERS.len()];
+    (0..show.people.len()).for_each(|i| counts[show.tier(i)] += 1);
+    let said: Vec<String> = TIERS.iter().zip(counts).map(|((name, _), n)| format!("{name} {n}")).collect();
+    format!("{}\nbudget {:.1} ms", said.join("   "), show.budget_us / 1e3)
 }

@@ -31,7 +31,7 @@ const FOV_Y_DEGREES: f32 = 28.0;
 /// Nearer than this bodies and clothes are drawn in full, beyond it bodies with fewer triangles.
 const NEAR_M: f32 = 15.0;
 /// One vertex of a far body in each cell of this size.
-pub(super) const CELL_M: f32 = 0.035;
+const CELL_M: f32 = 0.035;
 /// Frames before the picture, so that cloth swings as it does on the way: two seconds.
 const BEFORE: usize = 60;
 

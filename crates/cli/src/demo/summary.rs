@@ -16,20 +16,23 @@ pub fn next(out: &Path) -> String {
     )
 }
 
-/// Ten lines, the path, and how to go on.
-pub fn print(value: &Value, page: &Path, next: &str) {
-    let n = |key: &str, decimals: usize| figure(value, key, decimals);
-    let settling = if value["settling"]["swinging"].as_u64().unwrap_or(0) > 0 {
-        format!(
-            "{} Hz where the simulation has {} Hz, decrement {} ({})",
-            n("settling.hz", 2),
-            n("settling.truth_hz", 2),
-            n("settling.log_decrement", 2),
-            n("settling.truth_log_decrement", 2)
-        )
-    } else {
-        "no stop swings regularly enough to have a frequency".into()
-    };
+/// How it swings after stops.
+fn swing(value: &Value) -> String {
+    if value["settling"]["swinging"].as_u64().unwrap_or(0) == 0 {
+        return "no stop swings regularly enough to have a frequency".into();
+    }
+    let n = |key: &str| figure(value, key, 2);
+    format!(
+        "{} Hz where the simulation has {} Hz, decrement {} ({})",
+        n("settling.hz"),
+        n("settling.truth_hz"),
+        n("settling.log_decrement"),
+        n("settling.truth_log_decrement")
+    )
+}
+
+/// Which limits it broke.
+fn gate(value: &Value) -> String {
     let failed: Vec<&str> = value["gate"]
         .as_array()
         .into_iter()
@@ -38,8 +41,12 @@ pub fn print(value: &Value, page: &Path, next: &str) {
         .filter_map(|r| r["key"].as_str())
         .collect();
     let few = if value["quick"] == true { " (--quick learns from too few clips for it)" } else { "" };
-    let gate =
-        if failed.is_empty() { "passed".into() } else { format!("FAILED: {}{few}", failed.join(", ")) };
+    if failed.is_empty() { "passed".into() } else { format!("FAILED: {}{few}", failed.join(", ")) }
+}
+
+/// Ten lines, the path, and how to go on.
+pub fn print(value: &Value, page: &Path, next: &str) {
+    let n = |key: &str, decimals: usize| figure(value, key, decimals);
     let lines = [
         ("simulated", format!("{} ms a frame, self-collision on", n("simulated_ms_per_frame", 1))),
         (
@@ -70,7 +77,7 @@ pub fn print(value: &Value, page: &Path, next: &str) {
                 n("correlation", 2)
             ),
         ),
-        ("swing", settling),
+        ("swing", swing(value)),
         (
             "inside",
             format!(
@@ -98,7 +105,7 @@ pub fn print(value: &Value, page: &Path, next: &str) {
                 n("tightness", 0)
             ),
         ),
-        ("gate", gate),
+        ("gate", gate(value)),
         ("time", format!("{} s{}", n("seconds", 0), if value["resumed"] == true { ", resumed" } else { "" })),
         ("report", page.display().to_string()),
     ];

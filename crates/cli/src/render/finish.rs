@@ -1,12 +1,12 @@
 //! What is done to clothes before they are drawn: covered triangles left out, flat ones curved.
 
-use super::{InLayers, PosedFrames, Worn};
+use super::worn::{InLayers, PosedFrames, Worn};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use glam::Vec3;
 use std::sync::Arc;
 use toile_assets::{Body, Garment, embed};
-use toile_geometry::{Curved, Split};
+use toile_geometry::{Curved, Split, TriangleTree};
 use toile_run::{Driven, Layer, WornOver};
 use toile_show::MeshHandle;
 
@@ -119,19 +119,75 @@ fn together(clothes: &[Worn], frames: &[usize]) -> (Vec<[u32; 3]>, Vec<Vec<Vec3>
 /// Distance that is kept between learned garments, m: what triangles between vertices need.
 const BETWEEN_M: f32 = 0.004;
 
-/// Pushes learned garments out of those worn under them, which were named before; `rest` is how each hangs.
-pub fn keep_order(clothes: &mut [Worn], rest: &[(Vec<Vec3>, Vec<[u32; 3]>)]) {
+/// Cloth is covered by what lies within this before it, m.
+const BEFORE_M: f32 = 0.08;
+/// It shows through what lies within this behind it, m.
+const BEHIND_M: f32 = 0.03;
+
+/// Triangles of inner garments, over all frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ShowThrough {
+    /// That lie under an outer garment, or should.
+    pub covered: usize,
+    /// Of them, those that the outer one lies behind.
+    pub before: usize,
+    /// As many once it is pushed out.
+    pub after: usize,
+}
+
+impl ShowThrough {
+    /// Says it where anything is covered.
+    pub fn say(&self) {
+        if self.covered == 0 {
+            return;
+        }
+        let percent = |n: usize| 100.0 * n as f64 / self.covered as f64;
+        eprintln!(
+            "outfit: {:.2} % of what is worn under another garment showed through, {:.2} % once that is pushed out",
+            percent(self.before),
+            percent(self.after)
+        );
+    }
+}
+
+/// How many triangles of an inner garment an outer one covers, and how many come out of it.
+fn shows(inner: &[Vec3], triangles: &[[u32; 3]], outer: &TriangleTree) -> (usize, usize) {
+    let (mut covered, mut shows) = (0, 0);
+    for t in triangles {
+        let [a, b, c] = t.map(|v| inner[v as usize]);
+        let (middle, normal) = ((a + b + c) / 3.0, (b - a).cross(c - a).normalize_or_zero());
+        let within =
+            |way: Vec3, most: f32| outer.first_hit(middle, way).is_some_and(|hit| hit.distance_m < most);
+        let (before, behind) = (within(normal, BEFORE_M), within(-normal, BEHIND_M));
+        covered += usize::from(before || behind);
+        shows += usize::from(behind && !before);
+    }
+    (covered, shows)
+}
+
+/// Pushes learned garments out of those worn under them, which were named before; `rest` is how each hangs. Says what
+/// showed through.
+pub fn keep_order(clothes: &mut [Worn], rest: &[(Vec<Vec3>, Vec<[u32; 3]>)]) -> ShowThrough {
+    let mut said = ShowThrough::default();
     for outer in 1..rest.len().min(clothes.len()) {
         let (under, over) = clothes.split_at_mut(outer);
         let Some(frames) = &mut over[0].learned else { continue };
         for (inner, (places, triangles)) in under.iter().zip(rest) {
             let Some(under) = &inner.learned else { continue };
             let mut kept = WornOver::new(places, triangles, &rest[outer].0, BETWEEN_M);
+            let mut tree = TriangleTree::new(&rest[outer].0, &rest[outer].1);
             for (inner, outer) in under.iter().zip(frames.iter_mut()) {
+                tree.refit(outer);
+                let (covered, before) = shows(inner, triangles, &tree);
                 kept.keep(inner, outer);
+                tree.refit(outer);
+                said.covered += covered;
+                said.before += before;
+                said.after += shows(inner, triangles, &tree).1;
             }
         }
     }
+    said
 }
 
 /// Draws a dense mesh that the garment carries instead of the garment.
@@ -155,4 +211,19 @@ pub fn drive(worn: &mut Worn, garment: &Garment, name: &str, dense: &Garment) ->
     }
     worn.cloth.mesh = MeshHandle::new(&dense.sim.triangles);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cloth_shows_through_what_lies_behind_it() {
+        let square = |y: f32| [Vec3::new(-1.0, y, -1.0), Vec3::new(0.0, y, 1.0), Vec3::new(1.0, y, -1.0)];
+        let up = [[0, 1, 2]];
+        let under = |y: f32| shows(&square(0.0), &up, &TriangleTree::new(&square(y), &up));
+        assert_eq!(under(0.01), (1, 0), "covered");
+        assert_eq!(under(-0.01), (1, 1), "shows through");
+        assert_eq!(under(-0.05), (0, 0), "has nothing to do with it");
+    }
 }

@@ -21,6 +21,8 @@ pub struct Cast {
     pub transitions: Vec<String>,
     /// The two clips of §7.1: a walk, and a walk that stops and twists on planted feet.
     pub walk_and_twist: [String; 2],
+    /// A walk of training that is repeated slower and faster.
+    pub repeated: Vec<String>,
 }
 
 /// Of the mocap test clips these hold motion that training does not: walking backwards and sideways, heel clicks.
@@ -59,6 +61,12 @@ impl Cast {
     pub fn few(&self) -> Vec<String> {
         let stride = (self.train.len() / 6).max(1);
         self.train.iter().step_by(stride).take(6).cloned().collect()
+    }
+
+    /// Two test clips whose motion training has, for table 4.
+    pub fn few_tests(&self) -> Vec<String> {
+        let is_stretched = |c: &String| self.stretched.iter().any(|s| c.contains(s.as_str()));
+        self.test.iter().filter(|c| !is_stretched(c)).take(2).cloned().collect()
     }
 
     fn built_in() -> Self {
@@ -110,6 +118,7 @@ impl Cast {
             ],
             transitions: names(&["walk-run:3.0"]),
             walk_and_twist: ["walk:1.35".into(), "walk-stop-twist:40".into()],
+            repeated: names(&["walk:1.2"]),
         }
     }
 
@@ -146,7 +155,9 @@ impl Cast {
             }
         }
         let train = list("train")?;
+        let walk = train.iter().find(|p| category(p) == "walk").or(train.first());
         Ok(Self {
+            repeated: walk.map(text).into_iter().collect(),
             source: format!("motion capture, {} clips to train", train.len()),
             train: train.iter().map(text).collect(),
             stretched: STRETCHED.iter().map(|s| (*s).to_string()).collect(),

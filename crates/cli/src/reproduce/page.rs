@@ -2,6 +2,7 @@
 
 use super::cast::Cast;
 use super::study::{Row, Study};
+use super::variants;
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -52,7 +53,7 @@ fn kind_index(kind: ModelKind) -> usize {
     }
 }
 
-fn number(v: f64, digits: usize) -> String {
+pub(super) fn number(v: f64, digits: usize) -> String {
     if v.is_finite() { format!("{v:.digits$}") } else { "–".into() }
 }
 
@@ -91,7 +92,7 @@ fn goals(study: &Study) -> Vec<(String, f64, String, bool)> {
     goals
 }
 
-fn table(out: &mut String, headers: &[&str], rows: &[Vec<String>]) {
+pub(super) fn table(out: &mut String, headers: &[&str], rows: &[Vec<String>]) {
     let _ = writeln!(out, "| {} |", headers.join(" | "));
     let rule: Vec<&str> =
         headers.iter().enumerate().map(|(k, _)| if k == 0 { "---" } else { "---:" }).collect();
@@ -139,6 +140,7 @@ pub fn write(folder: &Path, study: &Study, cast: &Cast, command: &str, seconds: 
 
     dims_table(&mut md, study);
     order_table(&mut md, study);
+    variants::resolution_table(&mut md, &study.resolutions);
     garment_table(&mut md, study);
     main_section(&mut md, study);
     let plots = plots(study);
@@ -335,7 +337,7 @@ fn main_section(md: &mut String, study: &Study) {
     }
     table(md, &["", "test cm", "liveliness", "correlation", "second after stops, cm"], &rows);
     prose(md, study, main, e);
-    md.push_str("### Apart\n\nPublished: walk 2.24 cm, walk with stop and twist 2.07 cm.\n\n");
+    md.push_str("### Apart\n\n");
     let rows: Vec<Vec<String>> = study
         .apart
         .iter()
@@ -346,6 +348,8 @@ fn main_section(md: &mut String, study: &Study) {
         })
         .collect();
     table(md, &["clips", "model C cm", "order 0 cm", "skinning cm", "out of range %"], &rows);
+    variants::rotation_table(md, &study.rotations);
+    variants::speed_table(md, &study.speeds);
 }
 
 /// What the table of the main model does not say: what can be known, its depth, its bound and its swing.

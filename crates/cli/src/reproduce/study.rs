@@ -1,6 +1,7 @@
 //! The experiment itself: trainings and free runs behind every table.
 
 use super::cast::Cast;
+use super::variants::{Resolution, Speed};
 use anyhow::{Context, Result};
 use glam::Vec3;
 use std::path::Path;
@@ -97,6 +98,12 @@ pub struct Study {
     pub twins: Option<Twins>,
     /// Name, mean cm, order-0 cm, skin cm, out of range %.
     pub apart: Vec<(String, [f64; 4])>,
+    /// Model C on a walk, and on one that stops and twists, by dims, cm.
+    pub rotations: Vec<(usize, [f64; 2])>,
+    /// Table 4.
+    pub resolutions: Vec<Resolution>,
+    pub speeds: Vec<Speed>,
+    model: Option<Arc<Model>>,
     /// Seconds of the main training.
     pub train_secs: f64,
     pub simulated_ms: f64,
@@ -149,6 +156,10 @@ impl Study {
             baselines: None,
             twins: None,
             apart: Vec::new(),
+            rotations: Vec::new(),
+            resolutions: Vec::new(),
+            speeds: Vec::new(),
+            model: None,
             train_secs: 0.0,
             simulated_ms: median_ms(&train),
             train: train.into(),
@@ -192,6 +203,9 @@ impl Study {
                 let training = prepared.train(&settings)?;
                 let secs = begun.elapsed().as_secs_f64();
                 let (row, evaluation, model) = self.row(&training, dims, &attachment);
+                if kind == ModelKind::C {
+                    self.rotations.extend(self.rotation(dims, &model, &attachment));
+                }
                 if dims == MAIN && kind == ModelKind::C {
                     self.train_secs = prepare_secs + secs;
                     self.windows = training.windows;
@@ -219,6 +233,30 @@ impl Study {
             eprintln!("order {order}: train {:.2} cm, test {:.2} cm", row.train_cm, row.test_cm);
             self.by_order.push(row);
         }
+        Ok(())
+    }
+
+    /// A walk against one that stops and twists.
+    fn rotation(&self, dims: usize, model: &Arc<Model>, worn: &Attachment) -> Option<(usize, [f64; 2])> {
+        let e = evaluate(model, &self.apart_takes, worn, None);
+        let [walk, twist] = &self.cast.walk_and_twist;
+        let cm = |request: &str| over(&e, "", |c| names_clip(request, c)).map(|(_, v)| v[0]);
+        Some((dims, [cm(walk)?, cm(twist)?]))
+    }
+
+    /// One more mesh for table 4.
+    pub fn add_resolution(&mut self, body: &Body, train: &[Take], test: &[Take]) -> Result<()> {
+        self.resolutions.push(Resolution::measure(body, train, test, MAIN)?);
+        Ok(())
+    }
+
+    /// The main model on a clip at another speed.
+    pub fn add_speed(&mut self, times: f64, takes: &[Take]) -> Result<()> {
+        let model = self.model.as_ref().context("tables come first")?;
+        let attachment = model.attachment.as_ref().context("the model has no weights")?;
+        let e = evaluate(model, takes, attachment, None);
+        let clip = takes.first().map(|t| t.clip.clone()).unwrap_or_default();
+        self.speeds.extend(over(&e, "", |_| true).map(|(_, scores)| Speed { times, clip, scores }));
         Ok(())
     }
 
@@ -260,6 +298,7 @@ impl Study {
         out: &Path,
     ) -> Result<()> {
         training.model.write(out.join("model.toile"))?;
+        self.model = Some(model.clone());
         let attachment = model.attachment.clone().context("the model has no weights")?;
         let evaluation = evaluate(model, &self.test, &attachment, Some(&self.body));
         self.baselines = Some(baselines(model, &self.train[..], &self.test)?);
@@ -406,7 +445,7 @@ fn note(take: &Take, key: &str) -> String {
     take.notes.iter().find(|(k, _)| k == key).map_or_else(|| "?".into(), |(_, v)| v.clone())
 }
 
-fn median_ms(takes: &[Take]) -> f64 {
+pub(super) fn median_ms(takes: &[Take]) -> f64 {
     let mut ms: Vec<f32> = takes.iter().flat_map(|t| t.reports.iter().skip(1).map(|r| r.ms)).collect();
     ms.sort_by(f32::total_cmp);
     f64::from(ms.get(ms.len() / 2).copied().unwrap_or(0.0))

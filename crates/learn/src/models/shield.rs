@@ -23,10 +23,6 @@ const MEET_M: [f32; 2] = [0.03, 0.12];
 /// In this share of the frames that were looked at: with hundreds of clips everything has met everything once, and looking at all
 /// limbs doubles the cost of a garment.
 const OFTEN: f32 = 0.005;
-/// The cosine of what still hangs down.
-const HANGS: f32 = 0.7;
-/// A limb is within a garment that has vertices in this many of eight directions around it.
-const WITHIN: u32 = 7;
 /// Skin that follows a limb by more than this and is no nearer to its ends than this share of half its length is kept off
 /// by the limb's tube.
 const LIMB_ALONE: f32 = 0.5;
@@ -62,7 +58,7 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
     let joints = &body.skeleton.joints;
     let within: Vec<u32> = limbs[..tubes]
         .iter()
-        .filter(|limb| is_within(limb, &attachment.rest))
+        .filter(|limb| limb.is_within(&attachment.rest))
         .map(|limb| limb.joint)
         .collect();
     let is_below = |limb: &LimbTube| {
@@ -156,22 +152,6 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
         limbs,
     };
     Ok(Some(shield))
-}
-
-/// Whether a garment is all around a limb that hangs down: a collarbone is no leg.
-fn is_within(limb: &LimbTube, garment: &[Vec3]) -> bool {
-    if limb.half.y > -HANGS * limb.half.length() {
-        return false;
-    }
-    let mut seen = 0u32;
-    for p in garment {
-        let [along, x, y] = limb.place(*p);
-        if along.abs() <= 1.0 {
-            let eighth = 4 * u32::from(x < 0.0) + 2 * u32::from(y < 0.0) + u32::from(x.abs() < y.abs());
-            seen |= 1 << eighth;
-        }
-    }
-    seen.count_ones() >= WITHIN
 }
 
 /// Bones and cloth of the bind pose and of `frames` of all takes, evenly thinned.

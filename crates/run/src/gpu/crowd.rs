@@ -1,15 +1,15 @@
 //! Many learned garments at once, on the device.
 
-use super::chunk::{self, PosedRow, PosedRows, Step};
-use super::correct::Correct;
 use super::device::Gpu;
 use super::floor::{self, Floors};
 use super::kernel::Kernel;
+use super::kernel::passes::Passes;
 use super::packed::{Layouts, Packed, Sizes};
-use super::passes::Passes;
+use super::shard::correct::Correct;
+use super::shard::{self as chunk, PosedRow, PosedRows, Step};
 use super::timing::{Stage, Timing};
 use crate::clock::{self, Clock, MAX_DT_SECS, Plan};
-use crate::crowd::in_range;
+use crate::cpu::crowd::in_range;
 use crate::{Actor, Error, Instance, ModelId, Result, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! A model as the shaders read it.
 
-use super::correct::Lengths;
 use super::device::{Gpu, MatrixUnit};
+use super::kernel::product::Layout;
 use super::kernel::{Kernel, Units};
-use super::product::Layout;
 use super::shader::Constants;
+use super::shard::correct::Lengths;
 use toile_model::{Model, ROOT_TERMS};
 use wgpu::util::{BufferInitDescriptor, DeviceExt};
 

@@ -3,7 +3,7 @@
 
 use super::HandOverSettings;
 use super::soloist::{Cue, Soloist};
-use crate::pool::Pool;
+use crate::cpu::pool::Pool;
 use crate::{Actor, Crowd, CrowdReport, CrowdSettings, Error, Instance, ModelId, Result, Tier};
 use glam::{Affine3A, Vec3};
 use std::sync::Arc;

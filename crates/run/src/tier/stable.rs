@@ -4,9 +4,9 @@
 //! that the model's certificate covers, so the travel bound in the file holds whatever is fed in.
 
 use crate::clock::Clock;
-use crate::kernel::{Placement, Wearers, cast, hang_one, place_one, pose as pose_points, take_off_one};
-use crate::packed::Packed;
-use crate::shard::{Room, Shard, placement};
+use crate::cpu::kernel::{Placement, Wearers, cast, hang_one, place_one, pose as pose_points, take_off_one};
+use crate::cpu::packed::Packed;
+use crate::cpu::shard::{Room, Shard, placement};
 use crate::{Actor, Basis, Isa, Result, Tier, TierReport, clock, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;

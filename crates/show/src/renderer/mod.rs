@@ -35,23 +35,26 @@
 //! [`MeshHandle::without`]: crate::MeshHandle::without
 
 mod canvas;
+mod ground;
 mod lights;
 mod on_device;
 mod pictures;
 mod pipelines;
 mod shape;
 mod targets;
+mod timing;
 mod uniforms;
 mod upload;
 
 pub use canvas::Canvas;
-pub use on_device::DeviceFlock;
+pub use on_device::{DeviceFlock, FlockSource};
 
 use crate::{Camera, Error, Image, Material, Result, Scene};
 use glam::Vec3;
 use lights::Rig;
 use pipelines::{Draw, Layer, Pipelines};
 use targets::Targets;
+use timing::{Timed, Timing};
 use uniforms::{
     FrameUniform, ItemSlots, ItemUniform, flock_uniform, frame_uniform, group, item_uniform, uniform,
 };
@@ -86,6 +89,7 @@ pub struct Renderer {
     ground_indices: wgpu::Buffer,
     wide_indices: wgpu::Buffer,
     items: ItemSlots,
+    timing: Option<Timing>,
 }
 
 /// The two shadow maps and the group that brings them to the shaders.
@@ -202,6 +206,7 @@ impl Renderer {
             ground_indices,
             wide_indices,
             items,
+            timing: None,
         }
     }
 
@@ -290,18 +295,28 @@ impl Renderer {
                 }
             }
         }
+        let mut sky_casting = casting.clone();
         for flock in &scene.on_device {
-            let plan = Plan {
-                material: &flock.material,
-                slot: uniforms.len(),
-                mesh: uploads.len(),
-                flock: true,
-                picture: pictures::NONE,
-            };
-            uploads.push(flock.uploaded.clone());
+            flock.look(&self.queue, camera, (width, height), scene.off_px);
+            // What is drawn last is drawn first: the nearest.
+            let slot = uniforms.len();
+            let mut slacks = false;
+            for uploaded in flock.seen.iter().rev() {
+                let mesh = uploads.len();
+                uploads.push(uploaded.clone());
+                let material = &flock.material;
+                let plan = Plan { material, slot, mesh, flock: true, picture: pictures::NONE };
+                slacks = plan.add(&mut opaque, &mut ghosts, &mut Vec::new());
+            }
             uniforms.push(flock.uniform(0.0));
-            if plan.add(&mut opaque, &mut ghosts, &mut casting) {
+            if slacks {
                 uniforms.push(flock.uniform(flock.material.depth_slack_m));
+            }
+            for (map, list) in [(&key, &mut casting), (&sky, &mut sky_casting)] {
+                if let Some(uploaded) = flock.casting(map).filter(|_| flock.material.opacity >= 1.0) {
+                    list.push((slot, uploads.len()));
+                    uploads.push(uploaded.clone());
+                }
             }
         }
         self.items.bring(&self.device, &self.queue, &scene.items);
@@ -309,8 +324,24 @@ impl Renderer {
 
         let mut encoder = self.device.create_command_encoder(&Default::default());
         let slots = self.items.group(&self.device, pictures::NONE).clone();
-        self.map_pass(&mut encoder, &self.maps.key, [&self.key_group, &slots], &casting, &uploads);
-        self.map_pass(&mut encoder, &self.maps.sky, [&self.sky_group, &slots], &casting, &uploads);
+        if let Some(timing) = &self.timing {
+            timing.begin();
+        }
+        if !scene.on_device.is_empty() {
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                label: Some("levels"),
+                timestamp_writes: self.timing.as_ref().map(|t| t.compute(Timed::Levels)),
+            });
+            pass.set_pipeline(&self.pipelines.levels);
+            scene.on_device.iter().for_each(|flock| flock.sort(&mut pass));
+        }
+        self.map_pass(&mut encoder, Timed::Key, [&self.key_group, &slots], &casting, &uploads);
+        self.map_pass(&mut encoder, Timed::Sky, [&self.sky_group, &slots], &sky_casting, &uploads);
+        if scene.ground.is_some() && self.maps.sides == WIDE_MAPS {
+            let stamps = self.timing.as_ref().map(|t| t.compute(Timed::Ground));
+            let light = &mut self.pipelines.ground_light;
+            light.find(&self.device, &mut encoder, &self.maps.frame_group, (width, height), stamps);
+        }
         let planned: Vec<Planned> = opaque.into_iter().rev().chain(ghosts).collect();
         self.main_pass(&mut encoder, scene, &planned, &uploads, targets);
         if copy_out {
@@ -322,7 +353,7 @@ impl Renderer {
     fn map_pass(
         &self,
         encoder: &mut wgpu::CommandEncoder,
-        map: &wgpu::TextureView,
+        map: Timed,
         [light, slots]: [&wgpu::BindGroup; 2],
         casting: &[(usize, usize)],
         uploads: &[Uploaded],
@@ -330,13 +361,14 @@ impl Renderer {
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("map"),
             depth_stencil_attachment: Some(wgpu::RenderPassDepthStencilAttachment {
-                view: map,
+                view: if matches!(map, Timed::Key) { &self.maps.key } else { &self.maps.sky },
                 depth_ops: Some(wgpu::Operations {
                     load: wgpu::LoadOp::Clear(1.0),
                     store: wgpu::StoreOp::Store,
                 }),
                 stencil_ops: None,
             }),
+            timestamp_writes: self.timing.as_ref().map(|t| t.render(map)),
             ..Default::default()
         });
         pass.set_bind_group(0, light, &[]);
@@ -344,19 +376,18 @@ impl Renderer {
             let mesh = &uploads[mesh];
             pass.set_bind_group(1, slots, &[self.items.offset(slot)]);
             pass.set_index_buffer(mesh.indices.slice(..), wgpu::IndexFormat::Uint32);
-            let members = match &mesh.vertices {
+            match &mesh.vertices {
                 Vertices::One(vertices) => {
                     pass.set_pipeline(&self.pipelines.shadow);
                     pass.set_vertex_buffer(0, vertices.slice(..));
-                    1
+                    pass.draw_indexed(0..mesh.index_count, 0, 0..1);
                 }
                 Vertices::Many(group, members) => {
                     pass.set_pipeline(&self.pipelines.shadow_flock);
                     pass.set_bind_group(2, group, &[]);
-                    *members
+                    mesh.draw(&mut pass, members);
                 }
-            };
-            pass.draw_indexed(0..mesh.index_count, 0, 0..members);
+            }
         }
     }
 
@@ -387,6 +418,7 @@ impl Renderer {
                 }),
                 stencil_ops: None,
             }),
+            timestamp_writes: self.timing.as_ref().map(|t| t.render(Timed::Main)),
             ..Default::default()
         });
         pass.set_bind_group(0, &self.maps.frame_group, &[]);
@@ -394,8 +426,10 @@ impl Renderer {
         for planned in &planned[..ghosts_from] {
             self.pipelines.draw(&self.device, &mut pass, &mut self.items, planned, &uploads[planned.mesh]);
         }
-        if scene.ground.is_some() && self.maps.sides == WIDE_MAPS {
+        let light = self.pipelines.ground_light.group().filter(|_| self.maps.sides == WIDE_MAPS);
+        if let Some(light) = light.filter(|_| scene.ground.is_some()) {
             pass.set_pipeline(&self.pipelines.ground_wide);
+            pass.set_bind_group(1, light, &[]);
             pass.set_index_buffer(self.wide_indices.slice(..), wgpu::IndexFormat::Uint32);
             pass.draw_indexed(0..6, 0, 0..1);
         } else if scene.ground.is_some() {
@@ -428,7 +462,7 @@ impl Pipelines {
             Vertices::Many(group, members) => {
                 pass.set_bind_group(2, group, &[]);
                 pass.set_index_buffer(mesh.indices.slice(..), wgpu::IndexFormat::Uint32);
-                pass.draw_indexed(0..mesh.index_count, 0, 0..*members);
+                mesh.draw(pass, members);
                 return;
             }
         };
@@ -548,11 +582,13 @@ mod tests {
 
     #[test]
     fn shaders_are_valid_wgsl() {
-        use pipelines::{FRAME, SHADOW, STUDIO, SURFACE};
+        use pipelines::{FRAME, LEVELS, SHADOW, STUDIO, SURFACE};
         for (name, source) in [
             ("shadow.wgsl", SHADOW.to_string()),
+            ("levels.wgsl", LEVELS.to_string()),
             ("surface.wgsl", format!("{FRAME}{SURFACE}")),
             ("studio.wgsl", format!("{FRAME}{STUDIO}")),
+            ("ground.wgsl", format!("{FRAME}{}", ground::GROUND)),
         ] {
             let module = naga::front::wgsl::parse_str(&source)
                 .unwrap_or_else(|e| panic!("{name}: {}", e.emit_to_string(&source)));

@@ -1,6 +1,7 @@
 //! Shaders, layouts and pipelines. Pipelines of the main pass are made when first needed: a software driver
 //! compiles each to machine code, and most pictures need three of them.
 
+use super::ground::GroundLight;
 use super::targets::{COLOUR, DEPTH, SAMPLES};
 use super::upload::VERTEX_LAYOUT;
 use std::collections::HashMap;
@@ -9,6 +10,7 @@ pub(super) const FRAME: &str = include_str!("frame.wgsl");
 pub(super) const SHADOW: &str = include_str!("shadow.wgsl");
 pub(super) const SURFACE: &str = include_str!("surface.wgsl");
 pub(super) const STUDIO: &str = include_str!("studio.wgsl");
+pub(super) const LEVELS: &str = include_str!("levels.wgsl");
 
 /// How one draw of the main pass is made.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -39,6 +41,9 @@ pub(super) struct Pipelines {
     pub backdrop: wgpu::RenderPipeline,
     pub ground: wgpu::RenderPipeline,
     pub ground_wide: wgpu::RenderPipeline,
+    pub ground_light: GroundLight,
+    /// Who of a flock is drawn, and how finely.
+    pub levels: wgpu::ComputePipeline,
     surface_module: wgpu::ShaderModule,
     surface_layout: wgpu::PipelineLayout,
     wire_layout: wgpu::PipelineLayout,
@@ -47,8 +52,8 @@ pub(super) struct Pipelines {
 }
 
 /// What the shaders are given, group by group.
-struct Layouts {
-    frame: wgpu::BindGroupLayout,
+pub(super) struct Layouts {
+    pub frame: wgpu::BindGroupLayout,
     item: wgpu::BindGroupLayout,
     light: wgpu::BindGroupLayout,
     corners: wgpu::BindGroupLayout,
@@ -92,10 +97,9 @@ impl Layouts {
             })
         };
         let both = S::VERTEX | S::FRAGMENT;
-        let frame = group(
-            "frame",
-            &[(both, uniform(false)), (both, map), (both, map), (both, compare), (both, nearest)],
-        );
+        let all = both | S::COMPUTE;
+        let frame =
+            group("frame", &[(all, uniform(false)), (all, map), (all, map), (all, compare), (all, nearest)]);
         let picture = wgpu::BindingType::Texture {
             sample_type: wgpu::TextureSampleType::Float { filterable: true },
             view_dimension: wgpu::TextureViewDimension::D2,
@@ -105,7 +109,7 @@ impl Layouts {
         let item = group("item", &[(both, uniform(true)), (S::FRAGMENT, picture), (S::FRAGMENT, smooth)]);
         let light = group("light", &[(S::VERTEX, uniform(false))]);
         let corners = group("corners", &[(S::VERTEX, storage), (S::VERTEX, storage)]);
-        let flock = group("flock", &[(S::VERTEX, storage); 4]);
+        let flock = group("flock", &[(S::VERTEX, storage); 5]);
         Self { frame, item, light, corners, flock }
     }
 }
@@ -122,8 +126,9 @@ impl Pipelines {
         let surface_module = module("surface.wgsl", format!("{FRAME}{SURFACE}"));
         let studio_module = module("studio.wgsl", format!("{FRAME}{STUDIO}"));
 
-        let Layouts { frame: frame_layout, item: item_layout, light: light_layout, corners, flock } =
-            Layouts::new(device);
+        let layouts = Layouts::new(device);
+        let ground_light = GroundLight::new(device, &layouts);
+        let Layouts { frame: frame_layout, item: item_layout, light: light_layout, corners, flock } = layouts;
         let (corners_layout, flock_layout) = (corners, flock);
         let layout = |label, groups: &[&wgpu::BindGroupLayout]| {
             let groups: Vec<_> = groups.iter().map(|g| Some(*g)).collect();
@@ -137,6 +142,7 @@ impl Pipelines {
         let shadow_flock_layout = layout("shadow flock", &[&light_layout, &item_layout, &flock_layout]);
         let flock_surface_layout = layout("flock", &[&frame_layout, &item_layout, &flock_layout]);
         let studio_layout = layout("studio", &[&frame_layout]);
+        let wide_layout = layout("ground", &[&frame_layout, &ground_light.layout]);
         let surface_layout = layout("surface", &[&frame_layout, &item_layout]);
         let wire_layout = layout("wire", &[&frame_layout, &item_layout, &corners_layout]);
 
@@ -144,7 +150,15 @@ impl Pipelines {
         let shadow_flock = shadow_pipeline(device, &shadow_flock_layout, &shadow_module, true);
         let backdrop = studio(device, &studio_layout, &studio_module, "backdrop");
         let ground = studio(device, &studio_layout, &studio_module, "ground");
-        let ground_wide = studio(device, &studio_layout, &studio_module, "ground_wide");
+        let ground_wide = studio(device, &wide_layout, &studio_module, "ground_wide");
+        let levels = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some("levels"),
+            layout: None,
+            module: &module("levels.wgsl", LEVELS.into()),
+            entry_point: Some("main"),
+            compilation_options: Default::default(),
+            cache: None,
+        });
         Self {
             frame_layout,
             item_layout,
@@ -156,6 +170,8 @@ impl Pipelines {
             backdrop,
             ground,
             ground_wide,
+            ground_light,
+            levels,
             surface_module,
             surface_layout,
             wire_layout,

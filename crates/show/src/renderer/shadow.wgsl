@@ -18,6 +18,7 @@ struct Item {
 @group(2) @binding(0) var<storage, read> member_positions: array<f32>;
 @group(2) @binding(1) var<storage, read> member_normals: array<f32>;
 @group(2) @binding(3) var<storage, read> member_leads: array<f32>;
+@group(2) @binding(4) var<storage, read> member_list: array<u32>;
 
 // What a garment covers casts no shadow on the garment, not even where it pokes through: it is drawn in by the slack.
 @vertex
@@ -33,8 +34,9 @@ fn vs_shadow(
 @vertex
 fn vs_shadow_flock(
     @builtin(vertex_index) vertex: u32,
-    @builtin(instance_index) member: u32,
+    @builtin(instance_index) listed: u32,
 ) -> @builtin(position) vec4f {
+    let member = member_list[listed];
     let v = 3u * (member * u32(item.cloth.w) + vertex);
     let position = vec3f(member_positions[v], member_positions[v + 1u], member_positions[v + 2u]);
     let normal = vec3f(member_normals[v], member_normals[v + 1u], member_normals[v + 2u]);

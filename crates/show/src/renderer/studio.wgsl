@@ -39,7 +39,9 @@ fn vs_ground(@builtin(vertex_index) index: u32) -> Varying {
     return out;
 }
 
-// Under a crowd cells are wider than the shadow of a leg: there each pixel looks for itself.
+// Under a crowd cells are wider than the shadow of a leg: there each pixel has its own light (ground.wgsl).
+@group(1) @binding(0) var arrives: texture_2d<f32>;
+
 @vertex
 fn vs_ground_wide(@builtin(vertex_index) index: u32) -> Varying {
     let corner = vec2f(f32(index % 2u), f32(index / 2u)) * 2.0 - 1.0;
@@ -53,8 +55,7 @@ fn vs_ground_wide(@builtin(vertex_index) index: u32) -> Varying {
 
 @fragment
 fn fs_ground_wide(in: Varying) -> @location(0) vec4f {
-    let p = in.world + vec3f(0.0, 0.004, 0.0);
-    return floor_light(in, vec2f(key_light(p, 0.03, 0.10, 6, 16), sky_light(p, 0.24, 14)));
+    return floor_light(in, textureLoad(arrives, vec2i(in.clip.xy), 0).xy);
 }
 
 @fragment

@@ -17,11 +17,12 @@ struct Item {
 @group(2) @binding(0) var<storage, read> corners: array<u32>;
 @group(2) @binding(1) var<storage, read> vertices: array<f32>;
 
-// A flock: its members' vertices one after another, their colours, and what all share.
+// A flock: its members' vertices one after another, their colours, what all share, and who is drawn.
 @group(2) @binding(0) var<storage, read> member_positions: array<f32>;
 @group(2) @binding(1) var<storage, read> member_normals: array<f32>;
 @group(2) @binding(2) var<storage, read> member_colours: array<vec4f>;
 @group(2) @binding(3) var<storage, read> member_leads: array<f32>;
+@group(2) @binding(4) var<storage, read> member_list: array<u32>;
 
 struct Varying {
     @builtin(position) clip: vec4f,
@@ -100,7 +101,8 @@ fn vs_wire(@builtin(vertex_index) index: u32) -> Varying {
 }
 
 @vertex
-fn vs_flock(@builtin(vertex_index) vertex: u32, @builtin(instance_index) member: u32) -> Varying {
+fn vs_flock(@builtin(vertex_index) vertex: u32, @builtin(instance_index) listed: u32) -> Varying {
+    let member = member_list[listed];
     let v = 3u * (member * u32(item.cloth.w) + vertex);
     return placed(
         vec3f(member_positions[v], member_positions[v + 1u], member_positions[v + 2u]),

@@ -38,8 +38,26 @@ pub(super) struct Uploaded {
 #[derive(Clone, Debug)]
 pub(super) enum Vertices {
     One(wgpu::Buffer),
-    /// A flock's, as the shaders' third group, and how many members it has.
-    Many(wgpu::BindGroup, u32),
+    /// A flock's, as the shaders' third group, and how many of its members are drawn.
+    Many(wgpu::BindGroup, Members),
+}
+
+/// How many members of a flock are drawn.
+#[derive(Clone, Debug)]
+pub(super) enum Members {
+    Of(u32),
+    /// As the device counts them: a draw's arguments in a buffer.
+    Counted(wgpu::Buffer, u64),
+}
+
+impl Uploaded {
+    /// Draws the members of a flock, whose group and pipeline are set.
+    pub fn draw(&self, pass: &mut wgpu::RenderPass<'_>, members: &Members) {
+        match members {
+            Members::Of(count) => pass.draw_indexed(0..self.index_count, 0, 0..*count),
+            Members::Counted(draws, at) => pass.draw_indexed_indirect(draws, *at),
+        }
+    }
 }
 
 struct Kept {
@@ -171,11 +189,13 @@ impl Meshes {
             let colours: Vec<Vec4> = members.iter().map(|m| m.colour.extend(1.0)).collect();
             let colours = stored("colours", bytemuck::cast_slice(&colours));
             let leads = stored("leads", leads);
-            let buffers = [&positions, &normals, &colours, &leads].map(|b| b.as_entire_binding());
+            let all: Vec<u32> = (0..members.len() as u32).collect();
+            let all = stored("everyone", bytemuck::cast_slice(&all));
+            let buffers = [&positions, &normals, &colours, &leads, &all].map(|b| b.as_entire_binding());
             parts.push(Uploaded {
                 indices: indices.clone(),
                 index_count: 3 * flock.mesh.triangles().len() as u32,
-                vertices: Vertices::Many(group(device, layout, &buffers), members.len() as u32),
+                vertices: Vertices::Many(group(device, layout, &buffers), Members::Of(members.len() as u32)),
             });
         }
         parts

@@ -80,8 +80,9 @@ pub struct BodySurface {
     segment_of: Vec<u8>,
     beside: Vec<[u32; 3]>,
     fans: Incidence,
-    /// Corners that lie between limbs.
+    /// Corners that lie between limbs, and between segments.
     border: Vec<[bool; 3]>,
+    rim: Vec<[bool; 3]>,
     skinned: Vec<Vec3>,
 }
 
@@ -142,6 +143,7 @@ impl BodySurface {
                 Segment { limb, tree, triangles: own, vertices, way: DVec3::ZERO, most: 0.0, moved: 0.0 }
             })
             .collect();
+        let rim = border_corners(&body.mesh.triangles, &weld, &segment_of);
         let beside = across_sides(&body.mesh.triangles, &weld, &segment_of);
         let mut surface = Self {
             body: body.clone(),
@@ -163,6 +165,7 @@ impl BodySurface {
             segments,
             limb_count: count,
             border,
+            rim,
             skinned,
         };
         surface.stand();
@@ -347,6 +350,52 @@ impl BodySurface {
             (self.surface_point(triangle, weights, point), self.inside(triangle, weights))
         });
         Search { found, clear: clear.sqrt() }
+    }
+
+    /// The nearest point of a segment, no farther than `radius`, whose triangle looks the way `facing` does.
+    pub fn nearest_facing(
+        &self,
+        segment: usize,
+        p: DVec3,
+        facing: DVec3,
+        radius: f64,
+    ) -> Option<(Nearest, bool)> {
+        let mut best: Option<(u32, [f64; 3], DVec3)> = None;
+        let mut nearest = radius * radius;
+        let Segment { tree, triangles, way, .. } = &self.segments[segment];
+        tree.nearest(p, *way * self.share, &self.end_single, nearest, |k, _| {
+            let t = triangles[k as usize];
+            let [a, b, c] = self.body.mesh.triangles[t as usize].map(|i| self.end[i as usize]);
+            if (b - a).cross(c - a).dot(facing) > 0.0 {
+                let w = point_triangle(p, a, b, c);
+                let q = a * w[0] + b * w[1] + c * w[2];
+                let d = q.distance_squared(p);
+                if d < nearest {
+                    best = Some((t, w, q));
+                    nearest = d;
+                }
+            }
+            nearest
+        });
+        let (t, w, q) = best?;
+        Some((self.surface_point(t, w, q), self.inside(t, w)))
+    }
+
+    /// The segment of a triangle.
+    pub fn segment_of(&self, triangle: u32) -> usize {
+        self.segment_of[triangle as usize] as usize
+    }
+
+    /// Which way a triangle looks at the end of the substep.
+    pub fn facing(&self, triangle: u32) -> DVec3 {
+        let [a, b, c] = self.body.mesh.triangles[triangle as usize].map(|i| self.end[i as usize]);
+        (b - a).cross(c - a).normalize_or_zero()
+    }
+
+    /// Whether a point lies where its segment ends.
+    pub fn is_on_rim(&self, at: &Nearest) -> bool {
+        let rim = self.rim[at.triangle as usize];
+        (0..3).all(|k| rim[k] || at.weights[k] < 1e-9)
     }
 
     /// How far the body moved on average since the substep before, and how far at most any of each segment besides that.

@@ -39,6 +39,11 @@ pub struct LimbCache {
     came: Vec<f32>,
     /// What was last found per sample and segment.
     nearest: Vec<CachedNearest>,
+    /// Per sample and segment the triangle on whose side the sample belongs: where it is worn, on its own limb; elsewhere where
+    /// it was last outside, or was first seen inside.
+    entered: Vec<u32>,
+    /// Whether a sample is worn on its limb, as a sleeve is.
+    worn: Vec<bool>,
     /// Time of all looks so far, s.
     clock: f32,
 }
@@ -68,6 +73,19 @@ const FAR_M: f64 = 0.05;
 const FAR_TOUCHING_M: f64 = 0.08;
 /// What rounding may take from slack in all its updates, m.
 const ROUNDING_M: f64 = 1e-4;
+/// Less deep than this, m, a sample is where it seems to be; deeper the nearest side need not be the one it came from.
+const SHALLOW_M: f64 = 2e-3;
+
+/// Where a sample meets a limb.
+#[derive(Clone, Copy, Debug)]
+pub struct Meeting {
+    /// The point of the surface that it is held against.
+    pub near: Nearest,
+    /// Whether that lies inside the limb's own surface, and not where it is joined to another.
+    pub inside: bool,
+    /// Whether it is not the nearest point but the nearest on the side the sample came in.
+    pub kept: bool,
+}
 
 impl LimbCache {
     /// Notes which limb each sample lies on.
@@ -85,10 +103,27 @@ impl LimbCache {
             looked_at: scene.samples.iter().map(|s| s.point(x)).collect(),
             came: vec![0.0; samples],
             nearest: vec![CachedNearest::default(); samples * segments],
+            entered: vec![u32::MAX; samples * segments],
+            worn: vec![false; samples],
             clock: 0.0,
         };
         cache.give_back_patches(scene);
+        cache.note_worn(scene, x, body);
         cache
+    }
+
+    /// Notes on which side of its own limb each sample is worn. Vertices beside each other are worn beside each other, so what
+    /// an elbow squeezes comes out on one side; where each of them came in last is not as sure.
+    fn note_worn(&mut self, scene: &Scene, x: &[DVec3], body: &BodySurface) {
+        let segments = self.limb_of.len();
+        for (s, sample) in scene.samples.iter().enumerate() {
+            let (home, y) = (self.home(s), sample.point(x));
+            self.worn[s] = home != 0 && body.nearest_on(home, y, FAR_M).is_some();
+            for segment in (0..segments).filter(|&k| self.worn[s] && self.limb_of[k] as usize == home) {
+                let found = body.nearest_on_segment(segment, y, f64::INFINITY, None).found;
+                self.entered[s * segments + segment] = found.map_or(u32::MAX, |f| f.0.triangle);
+            }
+        }
     }
 
     /// The limb that a sample belongs to.
@@ -102,8 +137,9 @@ impl LimbCache {
         (seed != u32::MAX).then_some(seed)
     }
 
-    /// The nearest point of a limb to sample `s`, which is at `y`, and whether it lies inside the limb's own surface; nothing
-    /// where it cannot have come as near as `within`. `touching` tells whether it was pressed in the last step.
+    /// Where sample `s`, which is at `y`, meets a limb: at its nearest point, or, inside, at the nearest on the side it came in;
+    /// nothing where it cannot have come as near as `within`. `touching` tells whether it was pressed in the last step.
+    /// The second is of another piece of the limb that the sample is inside of as well, as in the crook of an elbow.
     pub fn look(
         &mut self,
         scene: &Scene,
@@ -113,27 +149,78 @@ impl LimbCache {
         y: DVec3,
         touching: bool,
         within: f64,
-    ) -> Option<(Nearest, bool)> {
+    ) -> [Option<Meeting>; 2] {
         let near = self.near[s];
-        let mut best: Option<(Nearest, bool)> = None;
+        let mut found: [Option<(Nearest, bool)>; 2] = [None; 2];
+        let gap = |f: &Nearest| (y - f.point).dot(f.normal);
         let mut see = |cache: &mut Self, segments: u16| {
             for segment in (0..cache.limb_of.len()).filter(|segment| segments & 1 << segment != 0) {
                 if cache.limb_of[segment] as usize != limb || cache.corners_are_clear(scene, s, segment, y) {
                     continue;
                 }
-                let Some(found) = cache.look_at(body, s, segment, y, touching, within) else { continue };
+                let Some(new) = cache.look_at(body, s, segment, y, touching, within) else { continue };
                 let d = |f: &(Nearest, bool)| f.0.point.distance_squared(y);
-                if best.is_none_or(|best| d(&found) < d(&best)) {
-                    best = Some(found);
-                }
+                found = match found {
+                    [Some(best), _] if d(&best) <= d(&new) => [Some(best), Some(new)],
+                    [best, _] => [Some(new), best],
+                };
             }
-            best
+            found
         };
-        let found = see(self, near);
+        let mut met = see(self, near);
         // Pieces are open where they are joined: behind the rim of a shin it may be outside of the thigh.
-        match found {
-            Some((f, _)) if (y - f.point).dot(f.normal) <= 0.0 => see(self, !near),
-            _ => found,
+        if met[0].is_some_and(|(f, _)| gap(&f) <= 0.0) {
+            met = see(self, !near);
+        }
+        let deep = |(f, _): &(Nearest, bool)| {
+            gap(f) < 0.0 && !body.is_on_rim(f) && f.point.distance(y) < SEARCH_TOUCHING_M
+        };
+        let meet = |(near, inside): (Nearest, bool)| {
+            let kept = self.side_of_entry(body, s, &near, y);
+            let (near, inside) = kept.unwrap_or((near, inside));
+            Meeting { near, inside, kept: kept.is_some() }
+        };
+        let [first, second] = [met[0].map(meet), met[1].filter(deep).map(meet)];
+        let opposed = |m: &Meeting| first.is_some_and(|first| first.near.normal.dot(m.near.normal) < 0.0);
+        [first, second.filter(opposed)]
+    }
+
+    /// The nearest point on the side where a sample came in, where that is not the side it is nearest to now. Cloth that a
+    /// bent elbow or an arm at rest on the body squeezes goes deeper into a limb than its axis; out on the nearest side it
+    /// would go through the limb, vertex by vertex to all sides, and a sleeve would stay hung up inside its arm.
+    fn side_of_entry(
+        &self,
+        body: &BodySurface,
+        s: usize,
+        near: &Nearest,
+        y: DVec3,
+    ) -> Option<(Nearest, bool)> {
+        if (y - near.point).dot(near.normal) > -SHALLOW_M {
+            return None;
+        }
+        let segment = body.segment_of(near.triangle);
+        let entered = self.entered[s * self.limb_of.len() + segment];
+        let facing = (entered != u32::MAX).then(|| body.facing(entered))?;
+        if facing.dot(near.normal) > 0.0 {
+            return None;
+        }
+        body.nearest_facing(segment, y, facing, 2.0 * SEARCH_TOUCHING_M)
+    }
+
+    /// Notes on which side of a segment a sample is, while it is outside or as good as.
+    fn note_side(&mut self, body: &BodySurface, at: usize, found: &Option<(Nearest, bool)>, y: DVec3) {
+        let (s, segment) = (at / self.limb_of.len(), at % self.limb_of.len());
+        if self.worn[s] && self.limb_of[segment] as usize == self.home(s) {
+            return;
+        }
+        let entered = &mut self.entered[at];
+        let Some((f, _)) = found.as_ref().filter(|(f, _)| f.point.distance_squared(y) < FAR_M * FAR_M) else {
+            *entered = u32::MAX;
+            return;
+        };
+        let deep = (y - f.point).dot(f.normal) <= -SHALLOW_M;
+        if (!deep && !body.is_on_rim(f)) || *entered == u32::MAX {
+            *entered = f.triangle;
         }
     }
 
@@ -180,6 +267,7 @@ impl LimbCache {
             if clear > FAR_M {
                 self.note_clear(s, segment, clear, within);
                 self.seeds[at] = u32::MAX;
+                self.note_side(body, at, &None, y);
                 return None;
             }
         }
@@ -197,6 +285,7 @@ impl LimbCache {
             off.dot(f.normal) > 0.0 || off.length() > 2.0 * SEARCH_TOUCHING_M
         });
         self.note_clear(s, segment, if outside { clear } else { 0.0 }, within);
+        self.note_side(body, at, &found, y);
         if let (Some((f, _)), None) = (&found, stays) {
             let searched_at = if walked.is_some() { self.nearest[at].searched_at } else { self.clock };
             let weights = f.weights.map(|w| w as f32);

@@ -3,7 +3,7 @@
 use super::body::{BodySurface, Nearest};
 use super::collider::Collider;
 use super::constraint::Contact;
-use super::limb_cache::LimbCache;
+use super::limb_cache::{LimbCache, Meeting};
 use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::state::State;
@@ -274,19 +274,29 @@ impl SurfaceContacts {
                 continue;
             }
             let seen = self.limb_cache.look(now.scene, body, s, limb, y, touching, within);
-            let Some((mut found, inside)) = seen else { continue };
+            let [first, second] = seen;
+            if let Some(Meeting { near: found, .. }) = second {
+                // The crook of an elbow, the hollow of a knee: pieces that have passed into each other both push, alike, and
+                // cloth stays in the middle. Left to the nearest it would be pushed through one into the depth of the other.
+                let motion = body.motion(&found);
+                let mut contact = now.contact(s, y, found.point, found.normal, motion, 0.0);
+                contact.limit = 0.0;
+                self.push(contact, On::Limb(limb as u32), y, true);
+            }
+            let Some(Meeting { near: mut found, inside, mut kept }) = first else { continue };
+            kept |= second.is_some();
             let gap = (y - found.point).dot(found.normal);
             let motion = body.motion(&found);
             // What has come that far in this step alone may be that much deeper: a thigh in a run.
             let come = (y - sample.point(&now.state.x) - motion).length();
             let distance = found.point.distance(y);
             // Beside the open rim of a limb cloth is hardly above its plane, and yet far from it.
-            if gap > within || (gap > 0.0 && distance > within) || distance > radius + come {
+            if gap > within || (gap > 0.0 && distance > within) || (!kept && distance > radius + come) {
                 continue;
             }
             let way_out = self.way_out(body, s, y, (limb, &found));
             let (motion, held) = match way_out {
-                WayOut::Nearest => (motion, false),
+                WayOut::Nearest => (motion, kept),
                 WayOut::None => continue,
                 WayOut::Inwards(inner) => {
                     found = inner;

@@ -9,6 +9,10 @@ use glam::{DVec2, DVec3};
 
 /// Shortest shoulder seam, and how near to the neck a neckline may come, m.
 const STRAP: f64 = 0.045;
+/// The same beside a head that rests on the shoulders, m.
+const NARROW_STRAP: f64 = 0.025;
+/// How much deeper necklines are under such a head, m: the whole of the flat top of the trunk is its seat.
+const SEAT: f64 = 0.16;
 const CLOSEST_NECKLINE: f64 = 0.004;
 /// Shortest side seam, m.
 const LEAST_SIDE: f64 = 0.06;
@@ -60,6 +64,8 @@ pub struct Block {
     neck: DVec2,
     shoulder: DVec2,
     neck_depth: f64,
+    /// How far the neckline goes down beside the middle before it turns, as a share of the way to the strap.
+    neck_wide: f64,
     /// One on each side.
     pub dart: Option<Dart>,
     /// World x of the ends of the shoulder seam.
@@ -101,7 +107,11 @@ impl Block {
                 top: height * if face == Face::Front { 0.72 } else { 0.66 },
             });
             let low_half = low + dart.map_or(0.0, |d| d.width);
-            let neck_depth = style.neck_depth[k];
+            let seat = if form.head_rests { SEAT } else { 0.0 };
+            let neck_depth = style.neck_depth[k] + seat;
+            // From the strap straight down, or the curve would cut across below the head.
+            let wide = if face == Face::Front { 0.95 } else { 0.7 };
+            let neck_wide = if form.head_rests { 1.0 } else { wide };
             let underarm = DVec2::new(bust, height);
             Self {
                 face,
@@ -111,6 +121,7 @@ impl Block {
                 neck,
                 shoulder,
                 neck_depth,
+                neck_wide,
                 dart,
                 ends_x,
                 climb_to,
@@ -142,8 +153,7 @@ impl Block {
         // The armhole is hollower in front, where the arm moves.
         let hollow = if self.face == Face::Front { 0.018 } else { 0.008 };
         let c2 = s + DVec2::new(-hollow, -0.62 * rise);
-        let wide = if self.face == Face::Front { 0.95 } else { 0.7 };
-        let d = DVec2::new(wide * n.x, n.y - self.neck_depth * 4.0 / 3.0);
+        let d = DVec2::new(self.neck_wide * n.x, n.y - self.neck_depth * 4.0 / 3.0);
         pen.line("side +", u)
             .curve("armhole +", c1, c2, s)
             .line("shoulder +", n)
@@ -235,11 +245,12 @@ impl Block {
 /// World x of the ends of the shoulder seam. A neck that leaves little room for it gets a closer neckline.
 fn shoulder_ends(form: &Form, style: &Style) -> Result<[f64; 2]> {
     let outer = form.shoulder.x * style.shoulder_share;
-    let inner = (form.neck_half + style.neck_gap).min(outer - STRAP);
+    let strap = if form.head_rests { NARROW_STRAP } else { STRAP };
+    let inner = (form.neck_half + style.neck_gap).min(outer - strap);
     if inner < form.neck_half + CLOSEST_NECKLINE {
         return Err(Error::Invalid(format!(
             "the neck is {:.3} m from the middle and the shoulder joint {:.3} m, which leaves no shoulder for a seam of \
-             {STRAP} m",
+             {strap} m",
             form.neck_half, form.shoulder.x
         )));
     }

@@ -13,6 +13,11 @@ use glam::DVec3;
 const CHIN_ABOVE: f64 = 0.10;
 /// Widest half of a neck, m, and as a share of the way to the shoulder joint.
 const NECK: [f64; 2] = [0.08, 0.6];
+/// A head rests on the shoulders if nowhere up to this share of the way to the shoulder joint it is so far above them, m;
+/// straps then lie at the other share.
+const UNDER_HEAD: f64 = 0.03;
+const RESTS_UP_TO: f64 = 0.75;
+const BESIDE_HEAD: f64 = 0.82;
 
 /// Sine of the angle below the horizontal from which on an arm hangs.
 const HANGING: f64 = 0.9;
@@ -39,6 +44,8 @@ pub struct Form {
     pub knee_y: f64,
     /// Half the breadth of the neck.
     pub neck_half: f64,
+    /// Whether the head leaves only the ends of the shoulders free.
+    pub head_rests: bool,
     /// The left arm, as wide as the wider of the two.
     pub arm: StraightLimb,
     /// The left leg, likewise.
@@ -125,7 +132,8 @@ impl Form {
                     .refused(&format!("its {part} at {y:.2} m is {girth:.2} m around: there is no skin")));
             }
         }
-        let neck_half = parts.neck(&trunk, shoulder);
+        let beside = parts.beside_head(stand, shoulder);
+        let neck_half = beside.unwrap_or_else(|| parts.neck(&trunk, shoulder));
         // On top of an arm that is held out; beside one that hangs.
         let steep = (joint - wrist).normalize_or(DVec3::Y).y > HANGING;
         let outer = if steep { DVec3::new(1.0, 1.0, 0.0) } else { DVec3::Y };
@@ -146,6 +154,7 @@ impl Form {
             hip_y,
             knee_y,
             neck_half,
+            head_rests: beside.is_some(),
             arm,
             leg,
             crotch_y,
@@ -153,6 +162,12 @@ impl Form {
             build,
             apart,
         })
+    }
+
+    /// The same body, so much thicker all around.
+    pub fn stouter(&self, by: f64) -> Self {
+        let thick = |limb: &StraightLimb| limb.with_shell(limb.shell.grown(by));
+        Self { trunk: self.trunk.grown(by), arm: thick(&self.arm), leg: thick(&self.leg), ..self.clone() }
     }
 
     /// How far the inner sides of the legs are from the middle at a height.
@@ -284,6 +299,44 @@ impl Parts {
             }
         }
         Ok(out)
+    }
+
+    /// How far from the middle a head that rests on the shoulders lets cloth through between it and them; `None` where there is
+    /// room beside the neck.
+    fn beside_head(&self, stand: &Stand, shoulder: DVec3) -> Option<f64> {
+        let (head, trunk): (Vec<_>, Vec<_>) = self.skin_points(stand).partition(|(_, of_head)| *of_head);
+        let [head, trunk] = [head, trunk].map(|of| of.into_iter().map(|(p, _)| p).collect::<Vec<DVec3>>());
+        // Of the ridge of the shoulders: the head's nape and the chin are elsewhere.
+        let near = |p: &DVec3, x: f64| (p.x.abs() - x).abs() < 0.02 && (p.z - shoulder.z).abs() < 0.12;
+        let clear = |x: f64| {
+            let heights = |of: &[DVec3]| of.iter().filter(|p| near(p, x)).map(|p| p.y).collect::<Vec<f64>>();
+            let low = heights(&head).into_iter().fold(f64::INFINITY, f64::min);
+            let high = heights(&trunk).into_iter().fold(f64::NEG_INFINITY, f64::max);
+            low - high > UNDER_HEAD
+        };
+        let first = NECK[0].min(NECK[1] * shoulder.x);
+        let mut beside_neck =
+            (0..).map(|k| first + 0.01 * f64::from(k)).take_while(|x| *x < RESTS_UP_TO * shoulder.x);
+        let rests = self.head.contains(&true) && !beside_neck.any(clear);
+        rests.then_some(BESIDE_HEAD * shoulder.x)
+    }
+
+    /// Points all over the skin of head and trunk, and whether each is of the head. Corners alone would miss what large
+    /// triangles pass through.
+    fn skin_points(&self, stand: &Stand) -> impl Iterator<Item = (DVec3, bool)> {
+        const CUTS: usize = 5;
+        let all = stand.body.mesh.triangles.iter();
+        let no_arm = all.filter(|t| t.iter().all(|&i| self.arm[i as usize] < 0.5));
+        no_arm.flat_map(|tri| {
+            let [a, b, c] = tri.map(|i| stand.positions[i as usize]);
+            let of_head = tri.iter().all(|&i| self.head[i as usize]);
+            (0..=CUTS).flat_map(move |i| {
+                (0..=CUTS - i).map(move |j| {
+                    let [s, t] = [i, j].map(|k| k as f64 / CUTS as f64);
+                    (a + (b - a) * s + (c - a) * t, of_head)
+                })
+            })
+        })
     }
 
     /// Half the breadth of the neck: the narrowest place between shoulders and skull, or what is left open on top

@@ -52,6 +52,9 @@ const WARDROBE: [(&str, usize, &str, Make); 11] = [
 /// The fewest and most vertices that a garment may be asked for.
 const VERTICES: std::ops::RangeInclusive<usize> = 300..=200_000;
 
+/// By how much a body is taken for stouter where a garment would pass through it, one after the other, m.
+const STOUTER: [f64; 2] = [0.006, 0.014];
+
 /// The garments there are.
 pub fn list() -> Vec<Entry> {
     WARDROBE.iter().map(|&(name, _, about, _)| Entry { kind: "garment", name, about }).collect()
@@ -93,7 +96,18 @@ pub fn garment(name: &str, body: &Body) -> Result<Garment> {
         )),
         other => other,
     })?;
-    untangle::untangle(&stand, &mut garment);
+    let mut left = untangle::untangle(&stand, &mut garment);
+    // Coarse triangles cut the corners of an angular body: there it is cut for one that is a little stouter.
+    for more in STOUTER {
+        if left == 0 {
+            break;
+        }
+        let Ok(mut wider) = make(&form.stouter(more), vertices) else { continue };
+        let left_wider = untangle::untangle(&stand, &mut wider);
+        if left_wider < left {
+            (garment, left) = (wider, left_wider);
+        }
+    }
     stand.take_down(&mut garment);
     Ok(garment)
 }

@@ -22,8 +22,9 @@ const ROUNDS: usize = 60;
 /// Rounds without fewer faults after which it is left at that.
 const MOST_ROUNDS_WITHOUT_GAIN: usize = 12;
 
-/// Smooths out what crosses. A garment that crosses nothing is left as it is, bit by bit.
-pub fn untangle(stand: &Stand, garment: &mut Garment) {
+/// Smooths out what crosses, and says how many vertices still do. A garment that crosses nothing is left as it is, bit by
+/// bit.
+pub fn untangle(stand: &Stand, garment: &mut Garment) -> usize {
     let body = Mesh {
         positions: stand.positions.iter().map(|p| p.as_vec3()).collect(),
         triangles: stand.body.mesh.triangles.clone(),
@@ -31,10 +32,11 @@ pub fn untangle(stand: &Stand, garment: &mut Garment) {
     };
     let tree = TriangleTree::new(&body.positions, &body.triangles);
     let neighbours = neighbours(&garment.sim);
-    let (mut fewest, mut since) = (usize::MAX, 0);
+    let (mut fewest, mut since, mut left) = (usize::MAX, 0, 0);
     for round in 0..ROUNDS {
         let Faults { mut any, through } = Faults::of(&garment.sim, &body, &tree);
         let count = any.iter().filter(|b| **b).count();
+        left = count;
         since = if count < fewest { 0 } else { since + 1 };
         fewest = fewest.min(count);
         if count == 0 || since > MOST_ROUNDS_WITHOUT_GAIN {
@@ -52,6 +54,7 @@ pub fn untangle(stand: &Stand, garment: &mut Garment) {
     for (p, v) in garment.render.positions.iter_mut().zip(&garment.sim_from_render) {
         *p = garment.sim.positions[*v as usize];
     }
+    left
 }
 
 struct Faults {

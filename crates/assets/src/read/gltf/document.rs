@@ -123,7 +123,11 @@ const CHUNK_BINARY: u32 = 0x004E_4942;
 fn split<'b>(path: &Path, bytes: &'b [u8]) -> Result<(&'b [u8], Option<&'b [u8]>)> {
     if !bytes.starts_with(MAGIC) {
         // A byte order mark is not allowed, but text editors add it.
-        return Ok((bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes), None));
+        let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        return match text.trim_ascii_start().first() {
+            Some(b'{') => Ok((text, None)),
+            _ => Err(Error::bad(path, "byte 0", "this is not glTF 2.0 (.glb, .gltf or .vrm)")),
+        };
     }
     let word = |at: usize| -> Option<u32> {
         Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))

@@ -7,7 +7,7 @@
 use super::hung::{Hung, by_bones};
 use super::tubes::{Riders, Tubes};
 use super::wide::{Stored, Vectors};
-use crate::kernel::{Lanes, WIDE, Wide};
+use crate::cpu::kernel::{Lanes, WIDE, Wide};
 use glam::{Affine3A, Vec3, Vec3A};
 use toile_model::layers::{Disc, Layers};
 
@@ -198,7 +198,7 @@ impl Fixed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Halves;
+    use crate::cpu::kernel::Halves;
     use toile_model::layers::hang;
 
     #[test]

@@ -4,7 +4,7 @@
 //! bone. A bone is then one number for all lanes and nothing is gathered.
 
 use super::wide::Vectors;
-use crate::kernel::{Lanes, WIDE, Wide};
+use crate::cpu::kernel::{Lanes, WIDE, Wide};
 use glam::Affine3A;
 use toile_model::Skin;
 
@@ -96,7 +96,7 @@ fn turned<L: Lanes>(bone: &Affine3A, p: Vectors<L>) -> Vectors<L> {
 mod tests {
     use super::super::wide::Stored;
     use super::*;
-    use crate::kernel::Halves;
+    use crate::cpu::kernel::Halves;
     use glam::{Quat, Vec3, Vec3A};
 
     #[test]

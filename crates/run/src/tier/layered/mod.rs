@@ -15,7 +15,7 @@ mod wide;
 
 pub use balance::balance;
 
-use crate::kernel::{Lanes, WIDE, Work, widely};
+use crate::cpu::kernel::{Lanes, WIDE, Work, widely};
 use crate::{Error, Handed, Result, Tier, TierReport, clock, pose};
 use discs::Discs;
 use floating::Cloth;

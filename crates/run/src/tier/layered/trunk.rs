@@ -3,7 +3,7 @@
 use super::hung::Hung;
 use super::springs::Springs;
 use super::wide::{Stored, Vectors};
-use crate::kernel::{Lanes, WIDE, Wide};
+use crate::cpu::kernel::{Lanes, WIDE, Wide};
 use glam::{Affine3A, Vec3, Vec3A};
 use toile_model::layers::{LATTICE_NODES, SHOULDER_NODES, Spring, Trunk};
 

@@ -2,7 +2,7 @@
 
 use super::hung::Hung;
 use super::wide::{Stored, Vectors};
-use crate::kernel::{Lanes, WIDE, Wide};
+use crate::cpu::kernel::{Lanes, WIDE, Wide};
 use glam::{Affine3A, Vec3A};
 use toile_model::Attachment;
 use toile_model::layers::{Ride, Tube};
@@ -202,7 +202,7 @@ fn mean_y(places: &[Vec3A]) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Halves;
+    use crate::cpu::kernel::Halves;
     use glam::{Quat, Vec3};
     use toile_model::Skin;
 

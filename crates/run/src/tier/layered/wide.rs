@@ -1,6 +1,6 @@
 //! Vectors of eight vertices side by side.
 
-use crate::kernel::{Lanes, WIDE, Wide};
+use crate::cpu::kernel::{Lanes, WIDE, Wide};
 use glam::Vec3A;
 use std::ops::{Add, Mul, Sub};
 

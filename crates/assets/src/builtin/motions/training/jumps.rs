@@ -89,10 +89,10 @@ const OFF_RISE: f64 = 0.05;
 const LAND_RISE: f64 = -0.02;
 const GRAVITY: f64 = 9.81;
 
-/// Jumps one after the other, each landing the crouch for the next.
-pub(in crate::builtin::motions) fn jumps(figure: &Figure, list: &[Jump]) -> Plan {
+/// When each jump leaves the ground and lands, s, and how fast it lands, m/s; then the deepest point of the last landing.
+fn timed(list: &[Jump]) -> (Vec<[f64; 3]>, f64) {
     let mut begins = 0.9;
-    let times: Vec<[f64; 3]> = list
+    let times = list
         .iter()
         .map(|jump| {
             let speed = (2.0 * GRAVITY * jump.height).sqrt();
@@ -104,10 +104,14 @@ pub(in crate::builtin::motions) fn jumps(figure: &Figure, list: &[Jump]) -> Plan
             [off, land, landing]
         })
         .collect();
-    let up = begins + 0.6;
+    (times, begins)
+}
+
+/// The way over the ground.
+fn travelled(list: &[Jump], times: &[[f64; 3]], duration: f64) -> Travel {
     let velocity = |t: f64| {
         let mut sum = [0.0; 2];
-        for (jump, [off, land, _]) in list.iter().zip(&times) {
+        for (jump, [off, land, _]) in list.iter().zip(times) {
             let x = passing_speed(off - 0.18, land + 0.18, 1.0)(t);
             sum = [sum[0] + x * jump.way[0], sum[1] + x * jump.way[1]];
         }
@@ -117,18 +121,23 @@ pub(in crate::builtin::motions) fn jumps(figure: &Figure, list: &[Jump]) -> Plan
         let turn = |(jump, [off, land, _]): (&Jump, &[f64; 3])| {
             passing_speed(off - 0.12, land + 0.12, d(jump.turn))(t)
         };
-        list.iter().zip(&times).map(turn).sum()
+        list.iter().zip(times).map(turn).sum()
     };
-    let travel =
-        Travel::along(&Route { duration: up + 0.9, velocity: &velocity, turning: &turning, ..Route::STILL });
+    let travel = Travel::along(&Route { duration, velocity: &velocity, turning: &turning, ..Route::STILL });
     // Jumping sideways is no gait.
-    let travel = Travel {
+    Travel {
         speed: vec![0.0; travel.len()],
         aside: vec![0.0; travel.len()],
         ahead: vec![1.0; travel.len()],
         ..travel
-    };
+    }
+}
 
+/// Jumps one after the other, each landing the crouch for the next.
+pub(in crate::builtin::motions) fn jumps(figure: &Figure, list: &[Jump]) -> Plan {
+    let (times, begins) = timed(list);
+    let up = begins + 0.6;
+    let travel = travelled(list, &times, up + 0.9);
     let (mut rise, mut crouch, mut arms) =
         (vec![(0.3, 0.0, 0.0)], vec![(0.3, 0.0, 0.0)], vec![(0.3, 0.0, 0.0)]);
     let mut stances = [0, 1].map(|k| {

@@ -3,7 +3,7 @@
 use super::correct::RootMotion;
 use super::{RootMove, Shard};
 use crate::angle::sin_cos;
-use crate::kernel::{self, Rows, RowsMut};
+use crate::cpu::kernel::{self, Rows, RowsMut};
 use glam::{DVec3, Vec3};
 use toile_model::{InputSet, RootFrame};
 

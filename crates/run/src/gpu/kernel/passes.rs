@@ -1,27 +1,27 @@
 //! The compute pipelines of a model.
 
-use super::crowd::GpuSettings;
-use super::device::Gpu;
-use super::kernel::Kernel;
-use super::packed::{Layouts, Sizes};
-use super::product::Layout;
+use crate::gpu::crowd::GpuSettings;
+use crate::gpu::device::Gpu;
+use crate::gpu::kernel::Kernel;
+use crate::gpu::kernel::product::Layout;
+use crate::gpu::packed::{Layouts, Sizes};
 use toile_model::Model;
 
 /// What a binding is for; the first of every pass is the step, at an offset for each tick.
 #[derive(Clone, Copy)]
-pub(super) enum Bind {
+pub(in crate::gpu) enum Bind {
     Read,
     Write,
 }
 use Bind::{Read, Write};
 
 /// Bytes of a `Step` in the shaders.
-pub(super) const STEP_BYTES: u64 = 96;
+pub(in crate::gpu) const STEP_BYTES: u64 = 96;
 /// From one tick's step to the next: what every device can bind at.
-pub(super) const STEP_STRIDE: u32 = 256;
+pub(in crate::gpu) const STEP_STRIDE: u32 = 256;
 
 /// A pipeline and what it is given.
-pub(super) struct Pass {
+pub(in crate::gpu) struct Pass {
     layout: wgpu::BindGroupLayout,
     pipeline: wgpu::ComputePipeline,
 }
@@ -101,7 +101,7 @@ fn binding(at: u32, ty: wgpu::BufferBindingType) -> wgpu::BindGroupLayoutEntry {
 }
 
 /// All pipelines of one model.
-pub(super) struct Passes {
+pub(in crate::gpu) struct Passes {
     pub layouts: Layouts,
     pub features: Pass,
     pub tick: Pass,
@@ -115,7 +115,7 @@ pub(super) struct Passes {
     pub normals: Option<Pass>,
 }
 
-pub(super) const STEP: &str = include_str!("step.wgsl");
+pub(in crate::gpu) const STEP: &str = include_str!("step.wgsl");
 const LATENT: &str = include_str!("latent.wgsl");
 const SHOWN: &str = include_str!("shown.wgsl");
 
@@ -208,7 +208,7 @@ fn vertices(gpu: &Gpu, sizes: &Sizes, kernel: Kernel, instances: u32) -> (Option
 }
 
 /// Instances that one row of workgroups halves.
-pub(super) const HALVED_ROWS: u32 = 1024;
+pub(in crate::gpu) const HALVED_ROWS: u32 = 1024;
 
 const WHOLE: &str = "alias Stored = vec4<f32>;
 fn unpack(stored: Stored) -> vec4<f32> { return stored; }

@@ -3,8 +3,8 @@
 
 use super::Shard;
 use crate::angle::sin_cos;
-use crate::kernel::{self, Buffer, Rows, RowsMut};
-use crate::packed::Correcting;
+use crate::cpu::kernel::{self, Buffer, Rows, RowsMut};
+use crate::cpu::packed::Correcting;
 use glam::Vec3;
 use toile_model::{Correction, GATE_RATE, Hearing, ROOT_TERMS, SURROUNDING_TERMS, Surroundings};
 

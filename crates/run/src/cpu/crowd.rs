@@ -1,10 +1,10 @@
 //! Many learned garments at once.
 
 use crate::clock::{self, Clock};
-use crate::kernel::Buffer;
-use crate::packed::Packed;
-use crate::pool::Pool;
-use crate::shard::{BLOCK, Room, Shard, View};
+use crate::cpu::kernel::Buffer;
+use crate::cpu::packed::Packed;
+use crate::cpu::pool::Pool;
+use crate::cpu::shard::{BLOCK, Room, Shard, View};
 use crate::{Actor, Error, Isa, Result, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;

@@ -1,22 +1,22 @@
 //! The state of a model D on the device: bounded inputs, stable filters, nearness to training poses, a readout held
 //! within an ellipsoid, and the gate.
 
-use super::chunk::Tables;
-use super::device::Gpu;
-use super::hang::Hang;
-use super::packed::{Sizes, padded, upload};
-use super::passes::Bind::{Read, Write};
-use super::passes::{Bind, HALVED_ROWS, Pass, STEP};
-use super::product::Layout;
-use super::shader::Constants;
 use crate::Result;
+use crate::gpu::device::Gpu;
+use crate::gpu::kernel::passes::Bind::{Read, Write};
+use crate::gpu::kernel::passes::{Bind, HALVED_ROWS, Pass, STEP};
+use crate::gpu::kernel::product::Layout;
+use crate::gpu::kernel::skin::Hang;
+use crate::gpu::packed::{Sizes, padded, upload};
+use crate::gpu::shader::Constants;
+use crate::gpu::shard::Tables;
 use toile_model::{Correction, GATE_RATE, Model, ROOT_TERMS};
 
 const TAKES_PART: &str = include_str!("takes_part.wgsl");
 
 /// Lengths of the parts of a row of features, four numbers as one.
 #[derive(Clone, Copy)]
-pub(super) struct Lengths {
+pub(in crate::gpu) struct Lengths {
     body: u32,
     held: u32,
     drive: u32,
@@ -86,7 +86,7 @@ struct Product {
 }
 
 /// A model D's own passes and numbers.
-pub(super) struct Correct {
+pub(in crate::gpu) struct Correct {
     lengths: Lengths,
     scales: wgpu::Buffer,
     per_axis: wgpu::Buffer,
@@ -210,7 +210,7 @@ fn gate(c: &Correction) -> String {
 }
 
 /// The state of a chunk's instances.
-pub(super) struct Corrected {
+pub(in crate::gpu) struct Corrected {
     held: wgpu::BindGroup,
     drive: Option<wgpu::BindGroup>,
     near: wgpu::BindGroup,

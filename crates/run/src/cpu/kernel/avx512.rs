@@ -4,13 +4,44 @@
 //! that are good for what the parent's safe wrappers have checked: `depth` rows of a panel, `depth` inputs for
 //! each instance, a whole panel of outputs.
 
-use super::fuse::Fused;
+use super::fuse::{Fuse, Fused};
 use super::{Guard, Hanging, PLACED, PLAIN, Placement, Rows, RowsMut, Schedule, Wearers};
 use std::arch::x86_64::*;
 
 /// How many columns ahead a single instance asks for: its model may be in no cache. Measured: 32 to 64 gain 10 to
 /// 15 % cold and cost nothing warm, 128 costs 20 % warm.
 const AHEAD: usize = 64;
+
+/// Sums as [`Fused`]; what goes across lanes by the instructions that there are for it.
+pub(super) struct Sixteen;
+
+impl Fuse for Sixteen {
+    #[inline(always)]
+    fn fma(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+
+    #[inline(always)]
+    fn signs<const W: usize>(lanes: &[u32; W]) -> u32 {
+        const { assert!(W == 16) };
+        // SAFETY: the array is as long as the register; only functions with AVX-512F work with this type.
+        unsafe {
+            let values = _mm512_loadu_si512(lanes.as_ptr().cast());
+            u32::from(_mm512_cmplt_epi32_mask(values, _mm512_setzero_si512()))
+        }
+    }
+
+    #[inline(always)]
+    fn replace<const W: usize>(bits: u32, from: &[f32; W], to: &mut [f32; W]) {
+        const { assert!(W == 16) };
+        // SAFETY: as above.
+        unsafe {
+            let kept = _mm512_loadu_ps(to.as_ptr());
+            let chosen = _mm512_mask_loadu_ps(kept, bits as u16, from.as_ptr());
+            _mm512_storeu_ps(to.as_mut_ptr(), chosen);
+        }
+    }
+}
 
 /// Sixteen entries of a panel from number `at` on; stored as `bf16` they are the upper halves of `f32`.
 #[target_feature(enable = "avx512f")]
@@ -272,5 +303,5 @@ pub(super) fn hang(
             lanes_to_rows(lanes, q, part, out)
         },
     );
-    super::skin::panel::<Fused, 16>(hanging, guard, p, wearers, part, out, take, give);
+    super::skin::panel::<Sixteen, 16>(hanging, guard, p, wearers, part, out, take, give);
 }

@@ -2,8 +2,8 @@
 
 use super::{Shard, Slot};
 use crate::angle::sin_cos;
-use crate::kernel::{self, GROUP, PLACED, Placement, Rows, RowsMut, Wearers};
-use crate::packed::Packed;
+use crate::cpu::kernel::{self, GROUP, PLACED, Placement, Rows, RowsMut, Wearers};
+use crate::cpu::packed::Packed;
 use glam::{DVec3, Vec3};
 use toile_model::RootFrame;
 
@@ -231,15 +231,54 @@ struct Poses<'a> {
 impl Poses<'_> {
     /// World-space bones of a block of instances, side by side in groups of `lanes`.
     fn to_lanes(&self, packed: &Packed, block: &[u32], lanes: usize, out: &mut [f32]) {
+        let groups = out.chunks_mut(lanes * packed.body.depth());
+        for (part, out) in block.chunks(lanes).zip(groups) {
+            match lanes {
+                16 => self.group::<16>(packed, part, out),
+                8 => self.group::<8>(packed, part, out),
+                4 => self.group::<4>(packed, part, out),
+                _ => self.group::<1>(packed, part, out),
+            }
+        }
+    }
+
+    /// One such group: as [`world_bones`], for all of its lanes at once. Lanes without an instance repeat the last one.
+    fn group<const W: usize>(&self, packed: &Packed, part: &[u32], out: &mut [f32]) {
         let depth = packed.body.depth();
-        for (n, &i) in block.iter().enumerate() {
-            let (group, lane) = (n / lanes * lanes * depth, n % lanes);
-            let slot = &self.slots[i as usize];
-            let pose = &slot.poses[slot.current];
-            let row = &self.bones[(3 * i as usize + slot.current) * self.stride..][..depth];
-            world_bones(packed, row, &pose.root, self.view.origin, |at, value| {
-                out[group + at * lanes + lane] = value;
-            });
+        let (mut sin, mut cos, mut shift) = ([0.0f32; W], [0.0f32; W], [[0.0f32; W]; 3]);
+        let rows: [&[f32]; W] = std::array::from_fn(|n| {
+            let i = part[n.min(part.len() - 1)] as usize;
+            let slot = &self.slots[i];
+            let root = &slot.poses[slot.current].root;
+            let (s, c) = sin_cos(root.heading);
+            (sin[n], cos[n]) = (s as f32, c as f32);
+            let by = (root.position - self.view.origin).as_vec3();
+            (0..3).for_each(|k| shift[k][n] = by[k]);
+            &self.bones[(3 * i + slot.current) * self.stride..][..depth]
+        });
+        let columns = out.as_chunks_mut::<W>().0.as_chunks_mut::<3>().0;
+        for (column, (at, mean)) in
+            columns.iter_mut().zip(packed.model.bones_mean.chunks_exact(3).enumerate())
+        {
+            let mut v = [[0.0f32; W]; 3];
+            for n in 0..W {
+                let row = &rows[n][3 * at..3 * at + 3];
+                (0..3).for_each(|k| v[k][n] = row[k] + mean[k]);
+            }
+            let [x, y, z] = v;
+            for n in 0..W {
+                v[0][n] = cos[n] * x[n] + sin[n] * z[n];
+                v[1][n] = y[n];
+                v[2][n] = cos[n] * z[n] - sin[n] * x[n];
+            }
+            if at % 4 == 3 {
+                for k in 0..3 {
+                    for n in 0..W {
+                        v[k][n] += shift[k][n];
+                    }
+                }
+            }
+            *column = v;
         }
     }
 }

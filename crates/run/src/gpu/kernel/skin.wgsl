@@ -236,6 +236,8 @@ fn clear(v: u32, bits_: u32, point: ptr<function, vec3<f32>>) -> vec2<bool> {
         );
         let last = dot(shapes[SHAPE * k + 8u], powers);
         let margin = shapes[SHAPE * k + 9u].z;
+        // Which way is out of this limb.
+        let sign = shapes[SHAPE * k + 9u].w;
         let rho_sq = dot(at, at) + 1e-12;
         let per = inverseSqrt(rho_sq);
         let rho = rho_sq * per;
@@ -247,7 +249,7 @@ fn clear(v: u32, bits_: u32, point: ptr<function, vec3<f32>>) -> vec2<bool> {
         // is out of the body for it.
         let outward = guards[2u * GARMENT + v];
         let m = bone(outward.w);
-        let out = turned(m, bitcast<vec3<f32>>(outward.xyz), vec3<f32>());
+        let out = sign * turned(m, bitcast<vec3<f32>>(outward.xyz), vec3<f32>());
         let to = fma(vec2<f32>(dot(out, x_way), dot(out, y_way)), vec2<f32>(missing), at);
         let toward = to * inverseSqrt(dot(to, to) + 1e-12);
         let far = max(radius(first, last, margin, toward.x, toward.y), rho);

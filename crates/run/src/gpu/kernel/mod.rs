@@ -1,7 +1,11 @@
 //! Which way vertices are made; the passes before it are always 32-bit.
 
-use super::device::{Gpu, MatrixUnit};
-use super::packed::Sizes;
+pub(in crate::gpu) mod passes;
+pub(in crate::gpu) mod product;
+pub(in crate::gpu) mod skin;
+
+use crate::gpu::device::{Gpu, MatrixUnit};
+use crate::gpu::packed::Sizes;
 
 /// A workgroup's share of the product, where threads multiply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +64,7 @@ impl Kernel {
     }
 
     /// Workgroups down the garment, and instances of one.
-    pub(super) fn groups(&self, sizes: &Sizes, unit: Option<MatrixUnit>, instances: u32) -> [u32; 2] {
+    pub(in crate::gpu) fn groups(&self, sizes: &Sizes, unit: Option<MatrixUnit>, instances: u32) -> [u32; 2] {
         match (self, unit) {
             (Self::Cooperative(units), Some(unit)) => {
                 let (_, tiles) = sizes.unit_shape(*units, unit);
@@ -101,12 +105,12 @@ impl Kernel {
 
 impl Tile {
     /// Workgroup memory, with so many columns of threads.
-    pub(super) fn bytes(&self, columns: u32) -> u32 {
+    pub(in crate::gpu) fn bytes(&self, columns: u32) -> u32 {
         16 * self.depth * (3 * columns + self.instances / 4 + self.pad(columns))
     }
 
     /// Rows one longer than they must be meet fewer banks, where there is room for that.
-    pub(super) fn pad(&self, columns: u32) -> u32 {
+    pub(in crate::gpu) fn pad(&self, columns: u32) -> u32 {
         u32::from(
             16 * self.depth * (3 * columns + self.instances / 4 + 1) <= 16_384
                 || self.depth * self.instances > 1024,
@@ -114,7 +118,7 @@ impl Tile {
     }
 
     /// Columns of threads, each with four vertices, that waste the least of a garment.
-    pub(super) fn columns(&self, vertices: u32) -> u32 {
+    pub(in crate::gpu) fn columns(&self, vertices: u32) -> u32 {
         let waste = |c: &u32| (vertices.div_ceil(4 * c) * 4 * c, 16 - c);
         [16u32, 14, 12, 10].into_iter().min_by_key(waste).unwrap_or(16)
     }
@@ -122,17 +126,17 @@ impl Tile {
 
 impl Units {
     /// Workgroup memory.
-    pub(super) fn bytes(&self, unit: MatrixUnit) -> u32 {
+    pub(in crate::gpu) fn bytes(&self, unit: MatrixUnit) -> u32 {
         4 * self.subgroups * self.blocks * unit.edge * (3 * self.vertices + 4)
     }
 
     /// Instances of a workgroup.
-    pub(super) fn instances(&self, unit: MatrixUnit) -> u32 {
+    pub(in crate::gpu) fn instances(&self, unit: MatrixUnit) -> u32 {
         self.subgroups * self.blocks * unit.edge
     }
 
     /// Tiles that a workgroup goes through: all, unless that leaves parts of a large device without work.
-    pub(super) fn tiles_each(&self, unit: MatrixUnit, tiles: u32, instances: u32) -> u32 {
+    pub(in crate::gpu) fn tiles_each(&self, unit: MatrixUnit, tiles: u32, instances: u32) -> u32 {
         const ENOUGH: u32 = 1024;
         let groups = instances.div_ceil(self.instances(unit)).max(1);
         tiles.div_ceil(ENOUGH.div_ceil(groups)).max(1)

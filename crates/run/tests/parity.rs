@@ -349,7 +349,7 @@ fn a_crowd_that_is_full_or_of_the_wrong_skeleton_says_so() {
     assert_eq!(Kernel::Half(tile).name(), "f16-storage 64x16");
 }
 
-/// `TOILE_NOISE=folder cargo test -p toile-run --features gpu --test gpu noise -- --ignored`: models of noise, of the built-in
+/// `TOILE_NOISE=folder cargo test -p toile-run --features gpu --test parity noise -- --ignored`: models of noise, of the built-in
 /// body's joints, that `toile crowd --gpu` is measured with.
 #[test]
 #[ignore = "writes files"]

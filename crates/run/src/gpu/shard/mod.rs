@@ -1,14 +1,18 @@
-//! As many instances of a model as buffers and bindings have room for.
+//! As many instances of a model as buffers and bindings have room for: their tables, and the passes over them.
 
-use super::correct::{Correct, Corrected};
-use super::crowd::GpuSettings;
-use super::device::Gpu;
-use super::kernel::Kernel;
-use super::packed::{Packed, Sizes};
-use super::passes::{HALVED_ROWS, Passes, STEP_STRIDE};
+pub(in crate::gpu) mod correct;
+mod draw;
+mod tick;
+
 use crate::Actor;
 use crate::angle::sin_cos;
+use crate::gpu::crowd::GpuSettings;
+use crate::gpu::device::Gpu;
+use crate::gpu::kernel::Kernel;
+use crate::gpu::kernel::passes::{Passes, STEP_STRIDE};
+use crate::gpu::packed::{Packed, Sizes};
 use bytemuck::{Pod, Zeroable};
+use correct::{Correct, Corrected};
 use glam::{Affine3A, DVec3, Vec3A};
 use std::ops::Range;
 use toile_model::RootFrame;
@@ -61,7 +65,7 @@ impl PosedRow {
 }
 
 /// A position as the sum of two.
-pub(super) fn split(p: DVec3) -> [[f32; 3]; 2] {
+pub(in crate::gpu) fn split(p: DVec3) -> [[f32; 3]; 2] {
     let high = p.as_vec3();
     [high.to_array(), (p - high.as_dvec3()).as_vec3().to_array()]
 }
@@ -81,7 +85,7 @@ pub struct PosedRows<'a> {
 /// What the shaders know of a step.
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
-pub(super) struct Step {
+pub(in crate::gpu) struct Step {
     pub share: f32,
     pub show: f32,
     pub count: u32,
@@ -117,7 +121,7 @@ struct Groups {
 }
 
 /// What the passes of a model D share with the others.
-pub(super) struct Tables<'a> {
+pub(in crate::gpu) struct Tables<'a> {
     pub steps: &'a wgpu::Buffer,
     pub flags: &'a wgpu::Buffer,
     pub modes: &'a wgpu::Buffer,
@@ -132,7 +136,7 @@ pub(super) struct Tables<'a> {
 }
 
 /// Tables of some instances.
-pub(super) struct Chunk {
+pub(in crate::gpu) struct Chunk {
     pub first: u32,
     pub count: u32,
     pub room: u32,
@@ -166,7 +170,7 @@ fn bytes_each(sizes: &Sizes) -> [u64; 7] {
 }
 
 /// The most instances that one chunk can have on a device.
-pub(super) fn most(gpu: &Gpu, sizes: &Sizes) -> u32 {
+pub(in crate::gpu) fn most(gpu: &Gpu, sizes: &Sizes) -> u32 {
     let limits = gpu.device.limits();
     let room = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
     let each = bytes_each(sizes).into_iter().max().unwrap_or(1);
@@ -340,59 +344,6 @@ impl Chunk {
     pub fn write_step(&self, queue: &wgpu::Queue, slot: u32, step: &Step) {
         let step = Step { count: self.count, room: self.room, ..*step };
         queue.write_buffer(&self.steps, u64::from(slot * STEP_STRIDE), bytemuck::bytes_of(&step));
-    }
-
-    pub fn features(&self, pass: &mut wgpu::ComputePass, passes: &Passes) {
-        passes.features.dispatch(pass, &self.groups.features, 0, passes.layouts.features.groups(self.room));
-    }
-
-    pub fn roots(&self, pass: &mut wgpu::ComputePass, passes: &Passes, slot: u32, is_tick: bool) {
-        let [tick, wait] = &self.groups.roots;
-        let (kind, group) = if is_tick { (&passes.tick, tick) } else { (&passes.wait, wait) };
-        kind.dispatch(pass, group, slot, [self.count.div_ceil(64), 1]);
-    }
-
-    /// The latent step, or the order-0 one for those who begin.
-    pub fn latent(&self, pass: &mut wgpu::ComputePass, passes: &Passes, slot: u32, starts: bool) {
-        let (kind, group, layout) = if starts {
-            (&passes.start, &self.groups.start, &passes.layouts.start)
-        } else {
-            (&passes.latent, &self.groups.latent, &passes.layouts.latent)
-        };
-        kind.dispatch(pass, group, slot, layout.groups(self.room));
-    }
-
-    /// The state of a model D.
-    pub fn correct(&self, pass: &mut wgpu::ComputePass, correct: &Correct, slot: u32) {
-        if let Some(corrected) = &self.corrected {
-            corrected.tick(pass, correct, slot, self.room);
-        }
-    }
-
-    /// The vertices of a model D from the bind pose into the world.
-    pub fn hang(&self, pass: &mut wgpu::ComputePass, correct: &Correct) {
-        if let Some(corrected) = &self.corrected {
-            correct.hang.dispatch(pass, &corrected.hang, self.count);
-        }
-    }
-
-    pub fn place(&self, pass: &mut wgpu::ComputePass, passes: &Passes, sizes: &Sizes) {
-        passes.place.dispatch(pass, &self.groups.place, 0, [self.count.div_ceil(64), 1]);
-        if let (Some(kind), Some(group)) = (&passes.halve, &self.groups.halve) {
-            let size = [HALVED_ROWS * sizes.depth / 64, self.room.div_ceil(HALVED_ROWS)];
-            kind.dispatch(pass, group, 0, size);
-        }
-    }
-
-    pub fn reconstruct(&self, pass: &mut wgpu::ComputePass, passes: &Passes, size: [u32; 2]) {
-        let [x, instances] = size;
-        passes.reconstruct.dispatch(pass, &self.groups.reconstruct, 0, [x, self.count.div_ceil(instances)]);
-    }
-
-    pub fn normals(&self, pass: &mut wgpu::ComputePass, passes: &Passes, sizes: &Sizes) {
-        if let (Some(kind), Some(group)) = (&passes.normals, &self.groups.normals) {
-            kind.dispatch(pass, group, 0, [sizes.garment.div_ceil(64), self.count.div_ceil(4)]);
-        }
     }
 }
 

@@ -59,45 +59,46 @@ impl Guard {
         let (points, limbs) = posed.split_at(NUMBERS * self.points.len());
         let points = points.as_chunks::<NUMBERS>().0;
         let close = self.limbs.near::<F, W>(first, limbs, panel);
+        let all = u32::MAX >> (32 - W);
         for (k, point) in panel.iter_mut().enumerate() {
             let v = first + k;
             let from = *point;
             let (near, count) = &self.near[v];
-            let [mut once, mut again] =
-                self.limbs.clear::<F, W>(v, false, &[u32::MAX; W], &close, limbs, bones, point);
+            let [mut touched, mut again] =
+                self.limbs.clear::<F, W>(v, false, all, &close, limbs, bones, point);
             // What lies on no skin that it knows may be in the trunk.
-            let free = self.limbs.meets_often(v);
-            let (mut moved, mut far) = ([0; W], [u32::MAX; W]);
+            let free = if self.limbs.meets_often(v) { all } else { 0 };
+            let (mut moved, mut far) = (0, all);
             if *count > 0 {
                 [moved, far] = self.off_the_skin::<F, W>(&near[..*count as usize], points, point);
             }
-            for n in 0..W {
-                again[n] |= moved[n] & (once[n] | free);
-                once[n] |= again[n] | far[n] & free;
-            }
-            if any(&once) {
+            again |= moved & (touched | free);
+            touched |= again;
+            let looked_at = touched | far & free;
+            if looked_at != 0 {
                 // Out of a limb may be into the trunk, and from there, out of skin or out of one thigh into another.
-                let [moved, _] = self.limbs.clear::<F, W>(v, true, &once, &close, limbs, bones, point);
-                for n in 0..W {
-                    again[n] |= moved[n];
-                }
-                if any(&again) {
-                    self.limbs.clear::<F, W>(v, false, &again, &close, limbs, bones, point);
-                }
-                self.hold::<F, W>(&once, &from, point);
+                let [moved, _] = self.limbs.clear::<F, W>(v, true, looked_at, &close, limbs, bones, point);
+                again |= moved;
+                touched |= moved;
+            }
+            if again != 0 {
+                self.limbs.clear::<F, W>(v, false, again, &close, limbs, bones, point);
+            }
+            if touched != 0 {
+                self.hold::<F, W>(touched, &from, point);
             }
         }
     }
 
-    /// Moves a vertex to the plane of the nearest point where it is behind it; signs of lanes in which it was, and of those in
-    /// which it is near none.
+    /// Moves a vertex to the plane of the nearest point where it is behind it; lanes in which it was, and those in
+    /// which it is near none, bit by bit.
     #[inline(always)]
     fn off_the_skin<F: Fuse, const W: usize>(
         &self,
         near: &[u32],
         posed: &[[[f32; W]; NUMBERS]],
         point: &mut [[f32; W]; 3],
-    ) -> [[u32; W]; 2] {
+    ) -> [u32; 2] {
         // Of the nearest point: squared distance, height above its plane, normal.
         let (mut nearest, mut height) = ([NEAR_SQ; W], [self.margin_m; W]);
         let mut normal = [[0.0f32; W]; 3];
@@ -140,17 +141,12 @@ impl Guard {
             was[n] = (0.0 - moved[n]).to_bits();
             far[n] = !(nearest[n] - NEAR_SQ).to_bits();
         }
-        [was, far]
+        [F::signs(&was), F::signs(&far)]
     }
 
     /// Whatever moved it, a vertex that met a limb is no farther from where it was than the limit.
     #[inline(always)]
-    fn hold<F: Fuse, const W: usize>(
-        &self,
-        which: &[u32; W],
-        from: &[[f32; W]; 3],
-        point: &mut [[f32; W]; 3],
-    ) {
+    fn hold<F: Fuse, const W: usize>(&self, which: u32, from: &[[f32; W]; 3], point: &mut [[f32; W]; 3]) {
         let (mut length_sq, mut far) = ([0.0f32; W], [0u32; W]);
         for axis in 0..3 {
             for n in 0..W {
@@ -159,12 +155,12 @@ impl Guard {
             }
         }
         for n in 0..W {
-            far[n] = F::fma(self.limit_m, self.limit_m, -length_sq[n]).to_bits() & which[n];
+            far[n] = F::fma(self.limit_m, self.limit_m, -length_sq[n]).to_bits();
         }
-        if !any(&far) {
-            return;
-        }
-        for n in (0..W).filter(|n| far[*n] >> 31 != 0) {
+        let mut far = F::signs(&far) & which;
+        while far != 0 {
+            let n = far.trailing_zeros() as usize;
+            far &= far - 1;
             let keep = self.limit_m / length_sq[n].sqrt();
             for axis in 0..3 {
                 point[axis][n] = F::fma(point[axis][n] - from[axis][n], keep, from[axis][n]);
@@ -176,12 +172,6 @@ impl Guard {
     pub fn room(&self, lanes: usize) -> usize {
         (NUMBERS * self.points.len() + self.limbs.room()) * lanes
     }
-}
-
-/// Whether a sign is set in any lane.
-#[inline(always)]
-fn any<const W: usize>(signs: &[u32; W]) -> bool {
-    signs.iter().fold(0, |any, sign| any | sign) >> 31 != 0
 }
 
 /// The first where all bits of the mask are set, the second where none is.

@@ -1,11 +1,11 @@
 //! The vertices of a model D on the device: skinned, and kept outside the body.
 
-use super::chunk::Tables;
-use super::device::Gpu;
-use super::packed::{Sizes, upload};
-use super::passes::Bind::{Read, Write};
-use super::passes::{Pass, STEP};
-use crate::kernel::{FADE, Guard, Hanging, NEAR_SQ, Shape};
+use crate::cpu::kernel::{FADE, Guard, Hanging, NEAR_SQ, Shape};
+use crate::gpu::device::Gpu;
+use crate::gpu::kernel::passes::Bind::{Read, Write};
+use crate::gpu::kernel::passes::{Pass, STEP};
+use crate::gpu::packed::{Sizes, upload};
+use crate::gpu::shard::Tables;
 use crate::{Error, Result};
 use glam::Vec3;
 use toile_model::Model;
@@ -21,7 +21,7 @@ const THREADS: u32 = 160;
 const ALONG: u32 = 32_768;
 
 /// The pass and its tables.
-pub(super) struct Hang {
+pub(in crate::gpu) struct Hang {
     pass: Pass,
     hung: wgpu::Buffer,
     guards: wgpu::Buffer,
@@ -75,7 +75,7 @@ impl Hang {
             has_rare,
             guard.is_some(),
         );
-        let source = constants.source(&[STEP, &own, include_str!("hang.wgsl")]);
+        let source = constants.source(&[STEP, &own, include_str!("skin.wgsl")]);
         let limb_bones = guard.iter().flat_map(|g| &g.limbs.shapes).map(|s| (s.bone / 12) as u32);
         let mut hung: Vec<[u32; 2]> = all().flat_map(|(h, order)| entries(h, order, most)).collect();
         if let Some(joint) = hung.iter().map(|h| h[0]).chain(limb_bones).find(|j| *j >= sizes.joints) {
@@ -129,7 +129,7 @@ fn by_limbs(guard: Option<&Guard>, vertices: u32) -> Vec<u32> {
     order
 }
 
-/// What each vertex is held against, as `hang.wgsl` has it.
+/// What each vertex is held against, as `skin.wgsl` has it.
 fn guards(guard: Option<&Guard>, order: &[u32]) -> Vec<[u32; 4]> {
     let Some(guard) = guard else { return order.iter().map(|v| [0, 0, v << 3, 0]).collect() };
     let limbs = &guard.limbs;
@@ -166,7 +166,7 @@ fn shapes(guard: Option<&Guard>) -> Vec<[f32; 4]> {
         all.push(s.across.extend(s.reach_m[0]).to_array());
         all.push(s.side.extend(s.reach_m[1]).to_array());
         all.extend(s.radius);
-        all.push([s.beside_m(), s.end, s.margin_m, 0.0]);
+        all.push([s.beside_m(), s.end, s.margin_m, s.outward]);
     }
     for (p, n) in guard.points.iter().zip(&guard.normals) {
         all.extend([p.extend(0.0).to_array(), n.extend(0.0).to_array()]);

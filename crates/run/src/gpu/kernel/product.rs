@@ -1,16 +1,16 @@
 //! Products of one matrix with a row of every instance.
 
-use super::device::Gpu;
-use super::packed::{TILE, upload};
-use super::passes::{Bind, Pass};
-use super::shader::Constants;
+use crate::gpu::device::Gpu;
+use crate::gpu::kernel::passes::{Bind, Pass};
+use crate::gpu::packed::{TILE, upload};
+use crate::gpu::shader::Constants;
 
 /// Outputs of a tile.
 const COLUMNS: usize = 64;
 
 /// How rows of inputs become rows of outputs; both count four numbers as one.
 #[derive(Clone, Copy)]
-pub(super) struct Layout {
+pub(in crate::gpu) struct Layout {
     inputs: u32,
     outputs: u32,
 }

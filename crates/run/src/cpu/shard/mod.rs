@@ -8,8 +8,8 @@ mod draw;
 mod tick;
 
 use crate::clock::Plan;
-use crate::kernel::{Buffer, Isa, Placement, cast};
-use crate::packed::Packed;
+use crate::cpu::kernel::{Buffer, Isa, Placement, cast};
+use crate::cpu::packed::Packed;
 use crate::pose::{self, Pose};
 use crate::{Actor, Error, Result};
 use correct::{RootMotion, State};

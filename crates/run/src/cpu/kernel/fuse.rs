@@ -16,6 +16,20 @@ pub(crate) trait Fuse {
             sums[r] = Self::fma(column[r], x, sums[r]);
         }
     }
+
+    /// The signs of all lanes, bit by bit.
+    #[inline(always)]
+    fn signs<const W: usize>(lanes: &[u32; W]) -> u32 {
+        lanes.iter().enumerate().fold(0, |bits, (n, lane)| bits | (lane >> 31) << n)
+    }
+
+    /// Takes `from` in lanes whose bit is set.
+    #[inline(always)]
+    fn replace<const W: usize>(bits: u32, from: &[f32; W], to: &mut [f32; W]) {
+        for n in 0..W {
+            to[n] = if bits >> n & 1 == 1 { from[n] } else { to[n] };
+        }
+    }
 }
 
 /// By the processor's own instruction.
@@ -86,6 +100,31 @@ pub(super) fn widened(a: f32, b: f32, c: f32) -> (f32, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What goes across sixteen lanes is the same by instructions made for it.
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn lanes_are_chosen_alike() {
+        use super::super::avx512::Sixteen;
+        if !std::arch::is_x86_feature_detected!("avx512f") {
+            return;
+        }
+        let mut seed = 3u32;
+        let mut bits = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            seed >> 3 ^ seed << 11
+        };
+        for _ in 0..500 {
+            let words: [u32; 16] = std::array::from_fn(|_| bits());
+            let numbers = words.map(|w| (w >> 8) as f32);
+            let mask = bits() >> 5 & 0xffff;
+            assert_eq!(Sixteen::signs(&words), Fused::signs(&words));
+            let (mut a, mut b) = ([0.0; 16], [0.0; 16]);
+            Sixteen::replace(mask, &numbers, &mut a);
+            Fused::replace(mask, &numbers, &mut b);
+            assert_eq!(a, b);
+        }
+    }
 
     #[test]
     fn widened_sums_have_the_bits_of_fused_ones() {

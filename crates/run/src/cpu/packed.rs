@@ -1,7 +1,7 @@
 //! A model in the layout that the kernels read.
 
 use crate::Basis;
-use crate::kernel::{Guard, Hanging, Matrix, PLACED, PLAIN, Packer, Schedule, bf16, cast};
+use crate::cpu::kernel::{Guard, Hanging, Matrix, PLACED, PLAIN, Packer, Schedule, bf16, cast};
 use std::sync::Arc;
 use toile_model::Model;
 
