@@ -299,8 +299,12 @@ fn bands(share: &[f64]) -> String {
 /// Writes the page and its pictures.
 pub fn write(folder: &Path, measured: &Measured, command: &str) -> Result<PathBuf> {
     let page = folder.join("adaptive-bases.md");
-    let drawn = pictures::write(folder, measured)?;
-    let strips = |alt: &str, file: &str| if drawn { format!("![{alt}]({file})\n\n") } else { String::new() };
+    // Beside a folder of pictures, as in our documentation, they go there.
+    let apart = folder.join("../pictures");
+    let (to, prefix) = if apart.is_dir() { (apart.as_path(), "../pictures/") } else { (folder, "") };
+    let drawn = pictures::write(to, measured)?;
+    let strips =
+        |alt: &str, file: &str| if drawn { format!("![{alt}]({prefix}{file})\n\n") } else { String::new() };
     let [sweater, changes, tube] = pictures::FILES;
     let text = format!(
         "# Subspace clothing simulation using adaptive bases (Hahn et al. 2014)\n\n`{command}`\n\n\
