@@ -125,6 +125,9 @@ pub fn train(
     Ok(())
 }
 
+const NO_CUBATURE: &str =
+    "without cubature every triangle is summed up, which is slower: name the takes' garment with --garment";
+
 /// Learns the cubature of a database where the garment of its takes is known.
 fn sample(
     body: &Body,
@@ -143,19 +146,20 @@ fn sample(
         (Some(Ok(garment)), _) => garment,
         (Some(Err(e)), Some(_)) => return Err(e),
         _ => {
-            training.remarks.push(
-                "without cubature, every triangle is summed up: the takes' garment is not built in; name it with --garment"
-                    .into(),
-            );
+            training.remarks.push(NO_CUBATURE.into());
             return Ok(None);
         }
     };
     let fabric = args.fabric.clone().or_else(|| note("fabric")).unwrap_or(garment.fabric.clone());
     let fabric = resolve::fabric(&fabric)?;
     let mut faults = Vec::new();
-    if garment.sim.triangles != first.triangles
-        || first.provenance.is_some_and(|p| p.garment != garment.fingerprint())
-    {
+    let other_garment = garment.sim.triangles != first.triangles
+        || first.provenance.is_some_and(|p| p.garment != garment.fingerprint());
+    if other_garment && args.garment.is_none() {
+        training.remarks.push(NO_CUBATURE.into());
+        return Ok(None);
+    }
+    if other_garment {
         faults.push(format!(
             "garment `{}` is not the one of the takes; name theirs with --garment",
             garment.name

@@ -1,5 +1,6 @@
 //! `toile crowd`: many garments at once, and what they cost.
 
+mod adaptive;
 mod budget;
 mod drawn;
 mod film;
@@ -36,17 +37,18 @@ use toile_run::{Actor, Crowd, CrowdSettings, Instance};
     toile crowd --gpu --count 100000 --model dress.toile --motion walk\n  \
     toile crowd --gpu --count 2000 --model dress.toile --size 1920x1080 --picture crowd.png\n  \
     toile crowd --gpu --kernel f32 --seen 0.5 --mm-per-metre 1 --model dress.toile\n  \
-    toile crowd --count 1000 --model dress.toile --motion walk --motion walk:0.9 --picture crowd.png"
+    toile crowd --count 1000 --model dress.toile --motion walk --motion walk:0.9 --picture crowd.png\n  \
+    toile crowd --count 4 --threads 2 --model sweater.toile --garment sweater:3000 --motion gym"
 )]
 pub struct Args {
-    /// The model; several with --budget-us
+    /// The model, or a database of the tier adaptive; several models with --budget-us
     #[arg(long, required = true)]
     model: Vec<PathBuf>,
     /// What all garments may cost in a frame, µs: tiers and dims are chosen to keep it while a viewer walks in
     #[arg(long, value_name = "µs", allow_negative_numbers = true, conflicts_with_all = ["picture", "gpu"])]
     budget_us: Option<f64>,
-    /// With --budget-us: the garment of each model, in order, which adds the tiers layered and full
-    #[arg(long, requires = "budget_us")]
+    /// The garment of a database; with --budget-us the garment of each model, in order, which adds the tiers layered and full
+    #[arg(long)]
     garment: Vec<String>,
     /// With --garment: a dense mesh that each garment carries where it is near, in order, as `shirt:20000`
     #[arg(long, requires = "garment", value_name = "MESH")]
@@ -112,6 +114,15 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
+    if let Some(file) = args.model.iter().find(|path| crate::adaptive::is_database(path)) {
+        return run_adaptive(args, file);
+    }
+    if !args.garment.is_empty() && args.budget_us.is_none() {
+        return Err(BadRequest(
+            "--garment goes with --budget-us, or with a database of the tier adaptive".into(),
+        )
+        .into());
+    }
     let models =
         args.model.iter().map(|path| Ok(Arc::new(Model::read(path)?))).collect::<Result<Vec<_>>>()?;
     let model = models[0].clone();
@@ -176,6 +187,24 @@ pub fn run(args: &Args) -> Result<()> {
     let measured = measure(args, &model, &clips, rate)?;
     print(args, &model, rate, &measured);
     Ok(())
+}
+
+/// Garments that are simulated in a subspace.
+fn run_adaptive(args: &Args, file: &std::path::Path) -> Result<()> {
+    adaptive::check(args)?;
+    let rate = args.rate.unwrap_or(30.0);
+    let countable = (1..=10_000).contains(&args.count) && (1..=256).contains(&args.threads);
+    if !countable || !((1.0..=1000.0).contains(&rate) && args.seconds > 0.0 && args.seconds <= 3600.0) {
+        return Err(BadRequest(format!(
+            "{} garments on {} threads for {} s at {rate} frames per second cannot be",
+            args.count, args.threads, args.seconds
+        ))
+        .into());
+    }
+    let body = resolve::body(&args.body, None)?;
+    let motions = resolve::motions(&args.motion, &body, &Pacing::AS_IS)?;
+    let clips: Vec<Clip> = motions.iter().map(|m| Clip::new(&body, &m.resampled(rate))).collect();
+    adaptive::run(args, file, &body, &clips, rate)
 }
 
 /// A motion as a crowd is fed it.

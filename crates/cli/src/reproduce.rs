@@ -238,15 +238,15 @@ impl Wardrobe<'_> {
         }
         let worn = resolve::garment(garment, self.body, RestChoice::Auto, None)?;
         let fabric = resolve::fabric(fabric.unwrap_or(&worn.fabric))?;
-        let outcome =
-            self.simulated(self.body, &worn, &fabric, &self.motions(clips)?, stops, folder, nudge_m)?;
-        Ok(outcome.true_takes())
+        let place = [&format!("{garment}-{}", fabric.name), folder];
+        let motions = self.motions(clips)?;
+        Ok(self.simulated(self.body, &worn, &fabric, &motions, stops, place, nudge_m)?.true_takes())
     }
 
     /// Built-in clips, or files, cut to what is simulated of them and at the speed they are played at.
     fn motions(&self, clips: &[String]) -> Result<Vec<Motion>> {
         let pacing = Pacing { trim: self.trim, ..Pacing::AS_IS };
-        let mut motions: Vec<Motion> = resolve::motions(clips, self.body, &pacing)?;
+        let mut motions = resolve::motions(clips, self.body, &pacing)?;
         motions.iter_mut().for_each(|m| m.fps *= self.speed);
         Ok(motions)
     }
@@ -264,7 +264,8 @@ impl Wardrobe<'_> {
         if motions.is_empty() {
             return Ok(Vec::new());
         }
-        let outcome = self.simulated(body, garment, fabric, motions, 0, folder, nudge_m)?;
+        let name = format!("{}-{}-{}", garment.name, garment.sim.positions.len(), fabric.name);
+        let outcome = self.simulated(body, garment, fabric, motions, 0, [&name, folder], nudge_m)?;
         Ok(outcome.takes.into_iter().map(|(_, take)| take).collect())
     }
 
@@ -275,13 +276,10 @@ impl Wardrobe<'_> {
         fabric: &Fabric,
         motions: &[Motion],
         stops: usize,
-        folder: &str,
+        [name, folder]: [&str; 2],
         nudge_m: f64,
     ) -> Result<Outcome> {
-        let plain: String = format!("{}-{}", garment.name, fabric.name)
-            .chars()
-            .map(|c| if c.is_alphanumeric() { c } else { '_' })
-            .collect();
+        let plain: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
         let out = self.args.out.join("takes").join(plain).join(folder);
         eprintln!("{} in {}: {} clips for {folder}", garment.name, fabric.name, motions.len());
         let job = Job {

@@ -337,13 +337,13 @@ fn text(out: &Path, t: &Training) -> String {
 }
 
 /// What this process has cost, where the system tells (Linux).
-struct Cost {
-    cpu_secs: Option<f64>,
+pub struct Cost {
+    pub cpu_secs: Option<f64>,
     peak_mb: Option<f64>,
 }
 
 impl Cost {
-    fn so_far() -> Self {
+    pub fn so_far() -> Self {
         let stat = std::fs::read_to_string("/proc/self/stat").ok();
         let status = std::fs::read_to_string("/proc/self/status").ok();
         Self { cpu_secs: stat.as_deref().and_then(cpu_secs), peak_mb: status.as_deref().and_then(peak_mb) }

@@ -22,12 +22,26 @@ fn a_database_is_trained_and_its_garment_follows_the_simulation() {
     let clip = ["--garment", "shirt:400", "--motion", "twist"];
     ok(&[&["simulate", "--out", &takes][..], &clip, &span].concat());
     let trained = ok(&[
-        "train", &takes, "--kind", "adaptive", "--sites", "3", "--out", &database, "--json", "--untrue",
+        "train",
+        &takes,
+        "--kind",
+        "adaptive",
+        "--sites",
+        "3",
+        "--garment",
+        "shirt:400",
+        "--cubature",
+        "200",
+        "--out",
+        &database,
+        "--json",
+        "--untrue",
     ]);
     let trained: serde_json::Value = serde_json::from_str(&trained).unwrap();
     assert_eq!(trained["kind"], "adaptive");
     assert!(trained["sites"].as_u64().unwrap() >= 2 && trained["vectors"].as_u64().unwrap() >= 6);
     assert!(trained["left_cm"].as_f64().unwrap() < 0.5 * trained["displacement_cm"].as_f64().unwrap());
+    assert!((1..=200).contains(&trained["cubature"]["triangles"].as_u64().unwrap()), "{trained}");
 
     let take = path("takes/twist.take");
     let compared =
@@ -54,6 +68,48 @@ fn a_database_is_trained_and_its_garment_follows_the_simulation() {
         &["train", &takes, "--kind", "adaptive", "--sites", "30", "--out", &database, "--untrue"],
         &["30 sites"],
     );
+    let train = ["train", &takes, "--kind", "adaptive", "--out", &database, "--untrue", "--garment"];
+    refused(
+        &[&train[..], &["shirt:500", "--fabric", "denim"]].concat(),
+        &["garment `shirt`", "fabric `denim`"],
+    );
+    // Takes of another garment, body, fabric or rate in one folder: each is named.
+    let strangers: [&[&str]; 3] = [
+        &["--garment", "shirt:500"],
+        &["--garment", "shirt:400", "--fabric", "denim"],
+        &["--garment", "shirt:400", "--body", "mannequin:male"],
+    ];
+    let mut mixed = vec![path("takes/twist.take")];
+    for (k, stranger) in strangers.iter().enumerate() {
+        let folder = path(&format!("stranger{k}"));
+        ok(&[&["simulate", "--out", &folder, "--motion", "twist", "--trim", "0.5:0.8"], *stranger].concat());
+        mixed.push(path(&format!("stranger{k}/twist.take")));
+    }
+    let mixed: Vec<&str> = mixed.iter().map(String::as_str).collect();
+    refused(
+        &[&["train"][..], &mixed, &["--kind", "adaptive", "--out", &database, "--untrue"]].concat(),
+        &["another garment", "another fabric", "body"],
+    );
+    // A crowd of such garments, each from another moment.
+    let crowd = [
+        "crowd",
+        "--count",
+        "3",
+        "--threads",
+        "2",
+        "--seconds",
+        "0.2",
+        "--model",
+        &database,
+        "--motion",
+        "twist",
+    ];
+    let ran: serde_json::Value =
+        serde_json::from_str(&ok(&[&crowd[..], &["--garment", "shirt:400", "--json"]].concat())).unwrap();
+    assert!(ran["tier"] == "adaptive" && ran["finite"] == true && ran["count"] == 3, "{ran}");
+    refused(&crowd, &["--garment"]);
+    refused(&[&crowd[..], &["--garment", "shirt:500", "--gpu"]].concat(), &["--gpu"]);
+    refused(&[&crowd[..], &["--garment", "shirt:500"]].concat(), &["vertices"]);
     // The viewer plays it: without a screen it gets as far as the window.
     let view = |args: &[&str]| {
         let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_toile"));

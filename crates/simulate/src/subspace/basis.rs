@@ -2,6 +2,7 @@
 //! (§5.2).
 
 use super::kinematic::Kinematic;
+use super::stiffness::LANES;
 use glam::DVec3;
 use toile_assets::adaptive::Database;
 
@@ -151,6 +152,12 @@ impl Basis {
         }
     }
 
+    /// The numbers of all directions, sixteen at a time.
+    pub fn groups<'a>(&'a self, database: &'a Database) -> Vec<Vec<&'a [[f32; 3]]>> {
+        let one = |c: &Column| self.vector(database, *c).as_chunks::<3>().0;
+        self.columns.chunks(LANES).map(|columns| columns.iter().map(one).collect()).collect()
+    }
+
     /// How much the energy still falls along the directions, each of length one: N.
     pub fn residual(&self) -> f64 {
         let along = self.derivative.iter().zip(&self.length).map(|(d, l)| (d / l) * (d / l));
@@ -177,7 +184,6 @@ fn fill(out: &mut Vec<f32>, n: usize, value: impl Fn(usize) -> DVec3) {
 
 /// `a·b` and `a·a`, in lanes of sixteen that are added up in double precision from run to run.
 pub(super) fn dot_and_square(a: &[f32], b: &[f32]) -> (f64, f64) {
-    const LANES: usize = 16;
     const RUN: usize = 256;
     let (mut along, mut square) = (0.0, 0.0);
     for (a, b) in a.chunks(RUN).zip(b.chunks(RUN)) {

@@ -31,7 +31,7 @@ pub struct CubatureSettings {
 
 impl Default for CubatureSettings {
     fn default() -> Self {
-        Self { triangles: 600, tolerance: 0.01, frames: 100, candidates: 6000, seed: 1 }
+        Self { triangles: 600, tolerance: 0.01, frames: 160, candidates: 6000, seed: 1 }
     }
 }
 
@@ -209,22 +209,25 @@ impl Subspace {
             &mut turns,
         );
         let n = factor.len();
-        let along = |triangles: &mut dyn Iterator<Item = usize>| {
-            let mut sums = vec![0.0f64; n];
-            for t in triangles {
-                pieces.gradient(scene, t, &self.x, &angles, &turns, |v, force| {
-                    sums.iter_mut().zip(directions).for_each(|(sum, d)| *sum += d[v].dot(force));
-                });
-            }
+        let measured = |mut sums: Vec<f64>| {
             for i in 0..n {
                 let known: f64 = (0..i).map(|j| factor[i][j] * sums[j]).sum();
                 sums[i] = (sums[i] - known) / factor[i][i];
             }
-            sums
+            sums.into_iter().map(|v| v as f32)
         };
-        rows.target.extend(along(&mut (0..scene.triangles.len())).iter().map(|v| *v as f32));
+        let mut all = vec![DVec3::ZERO; scene.len()];
+        for t in 0..scene.triangles.len() {
+            pieces.gradient(scene, t, &self.x, &angles, &turns, |v, force| all[v] += force);
+        }
+        let sum = |d: &Vec<DVec3>| d.iter().zip(&all).map(|(d, force)| d.dot(*force)).sum();
+        rows.target.extend(measured(directions.iter().map(sum).collect()));
         for (c, of) in candidates.iter().zip(&mut rows.of) {
-            of.extend(along(&mut std::iter::once(*c)).iter().map(|v| *v as f32));
+            let mut sums = vec![0.0f64; n];
+            pieces.gradient(scene, *c, &self.x, &angles, &turns, |v, force| {
+                sums.iter_mut().zip(directions).for_each(|(sum, d)| *sum += d[v].dot(force));
+            });
+            of.extend(measured(sums));
         }
     }
 }

@@ -506,13 +506,19 @@ impl Subspace {
         }
         let plain = self.settings.assembly == Assembly::Plain;
         if plain {
-            self.plain.set(scene, &self.forces, &self.x);
+            let diagonal = (0..scene.len()).map(|i| self.forces.diagonal(scene, i));
+            self.plain.set(scene, &self.forces, &self.x, diagonal);
         }
         if !(must || plain || self.serves == 0) {
             return false;
         }
         self.serves = self.settings.refresh_every.max(1);
-        self.kept.refresh(scene, &self.kinematic, &self.forces, &self.x);
+        match (&self.sampled, self.settings.assembly) {
+            (Some(sampled), Assembly::Sampled) => {
+                self.kept.refresh_sampled(sampled, &self.kinematic, &self.forces, &self.x);
+            }
+            _ => self.kept.refresh(scene, &self.kinematic, &self.forces, &self.x),
+        }
         true
     }
 
@@ -532,7 +538,12 @@ impl Subspace {
             );
         } else {
             let (kept, pushes) = (&mut self.kept, &self.forces.pushes);
-            self.reduced.assemble_kept(scene, database, &self.kinematic, &self.basis, kept, pushes);
+            let of = match (&self.sampled, self.settings.assembly) {
+                (Some(sampled), Assembly::Sampled) => (&sampled.matrix, Some(&*sampled.stations)),
+                _ => (scene, None),
+            };
+            let pinned = &self.world.scene.pinned;
+            self.reduced.assemble_kept(of, pinned, database, &self.kinematic, &self.basis, kept, pushes);
         }
     }
 

@@ -3,6 +3,7 @@
 use super::basis::{Basis, Column};
 use super::forces::Forces;
 use super::kinematic::Kinematic;
+use super::sampled::Sampled;
 use super::stiffness::{Angles, LANES, Lanes3, Stiffness, add_product};
 use crate::contact::constraint::Contact;
 use crate::scene::Scene;
@@ -65,10 +66,12 @@ impl Reduced {
     }
 
     /// The same from a matrix that may be of an earlier moment, sixteen directions at a time. Contacts come and go, so
-    /// their part is always of this one.
+    /// their part is always of this one. `scene` may be of some vertices, `stations`, while contacts are of all of them, `pinned`
+    /// or not.
     pub fn assemble_kept(
         &mut self,
-        scene: &Scene,
+        (scene, stations): (&Scene, Option<&[u32]>),
+        pinned: &[bool],
         database: &Database,
         kinematic: &Kinematic,
         basis: &Basis,
@@ -76,7 +79,7 @@ impl Reduced {
         pushes: &[(Contact, DMat3)],
     ) {
         self.clear(basis.columns.len());
-        kept.pack(scene, database, basis);
+        kept.pack(scene, database, basis, stations);
         let Kept { stiffness, packed, product, angles, .. } = kept;
         for j in 0..packed.len() {
             stiffness.apply(scene, &packed[j], product, angles);
@@ -85,9 +88,11 @@ impl Reduced {
                 self.add(i, j, products);
             }
         }
-        for j in 0..packed.len() {
+        let groups: Vec<Vec<&[[f32; 3]]>> = basis.groups(database);
+        for j in 0..groups.len() {
             for i in 0..=j {
-                let (moved, forces) = kept.contacts(scene, kinematic, pushes, i, j);
+                let (moved, forces) =
+                    kept.contacts(pinned, kinematic, pushes, &groups[i], &groups[j], i == j);
                 self.add(i, j, moved.iter().zip(forces));
             }
         }
@@ -194,6 +199,17 @@ impl Reduced {
 /// What is left of a direction is told from rounding in double and in single precision from these shares on.
 pub(super) const DEPENDENT: [f64; 2] = [1e-9, 3e-5];
 
+/// A vertex along up to sixteen directions.
+#[inline(always)]
+fn lanes(vectors: &[&[[f32; 3]]], v: usize) -> Lanes3 {
+    let mut lanes = [[0.0; LANES]; 3];
+    for (l, vector) in vectors.iter().enumerate() {
+        let [x, y, z] = vector[v];
+        (lanes[0][l], lanes[1][l], lanes[2][l]) = (x, y, z);
+    }
+    lanes
+}
+
 /// The matrix carried back to the bind pose, and the directions side by side.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kept {
@@ -209,47 +225,57 @@ pub(super) struct Kept {
 impl Kept {
     /// Finds the matrix anew.
     pub fn refresh(&mut self, scene: &Scene, kinematic: &Kinematic, forces: &Forces, x: &[DVec3]) {
-        self.stiffness.set(scene, forces, x);
+        self.stiffness.set(scene, forces, x, (0..scene.len()).map(|i| forces.diagonal(scene, i)));
         self.stiffness.carry_back(scene, &kinematic.linear);
     }
 
-    /// Lays the directions side by side; what is held does not move.
-    fn pack(&mut self, scene: &Scene, database: &Database, basis: &Basis) {
-        let groups = basis.columns.len().div_ceil(LANES);
-        self.packed.resize(groups, Vec::new());
-        for (packed, columns) in self.packed.iter_mut().zip(basis.columns.chunks(LANES)) {
-            let vectors: Vec<&[[f32; 3]]> =
-                columns.iter().map(|c| basis.vector(database, *c).as_chunks::<3>().0).collect();
+    /// The same from sampled triangles.
+    pub fn refresh_sampled(
+        &mut self,
+        sampled: &Sampled,
+        kinematic: &Kinematic,
+        forces: &Forces,
+        x: &[DVec3],
+    ) {
+        let Sampled { scene, matrix, stations, shares, .. } = sampled;
+        let places: Vec<DVec3> = stations.iter().map(|&v| x[v as usize]).collect();
+        let linear: Vec<DMat3> = stations.iter().map(|&v| kinematic.linear[v as usize]).collect();
+        let diagonal =
+            stations.iter().zip(shares).map(|(&v, share)| forces.diagonal(scene, v as usize) * *share);
+        self.stiffness.set(matrix, forces, &places, diagonal);
+        self.stiffness.carry_back(matrix, &linear);
+    }
+
+    /// Lays the directions side by side, at some vertices or all; what is held does not move.
+    fn pack(&mut self, scene: &Scene, database: &Database, basis: &Basis, stations: Option<&[u32]>) {
+        let groups = basis.groups(database);
+        self.packed.resize(groups.len(), Vec::new());
+        for (packed, vectors) in self.packed.iter_mut().zip(&groups) {
             packed.clear();
-            packed.extend((0..scene.len()).map(|i| {
-                let mut lanes = [[0.0; LANES]; 3];
-                if !scene.pinned[i] {
-                    for (l, vector) in vectors.iter().enumerate() {
-                        (0..3).for_each(|axis| lanes[axis][l] = vector[i][axis]);
-                    }
-                }
-                lanes
+            packed.extend((0..scene.len()).map(|i| match scene.pinned[i] {
+                true => [[0.0; LANES]; 3],
+                false => lanes(vectors, stations.map_or(i, |s| s[i] as usize)),
             }));
         }
     }
 
-    /// How contacts move along one group of directions, and their forces when moved along another.
+    /// How contacts move along one group of directions, and their forces when moved along another, or the `same`.
     fn contacts(
         &mut self,
-        scene: &Scene,
+        pinned: &[bool],
         kinematic: &Kinematic,
         pushes: &[(Contact, DMat3)],
-        i: usize,
-        j: usize,
+        first: &[&[[f32; 3]]],
+        second: &[&[[f32; 3]]],
+        same: bool,
     ) -> (&[Lanes3], &[Lanes3]) {
-        let packed = &self.packed;
-        let moved = |group: usize, c: &Contact| {
+        let moved = |group: &[&[[f32; 3]]], c: &Contact| {
             let mut sum = [[0.0; LANES]; 3];
             for k in 0..4 {
                 let v = c.v[k] as usize;
-                if c.w[k] != 0.0 && !scene.pinned[v] {
+                if c.w[k] != 0.0 && !pinned[v] {
                     let b = (kinematic.linear[v] * c.w[k]).as_mat3().to_cols_array_2d();
-                    add_product(&b, &packed[group][v], &mut sum);
+                    add_product(&b, &lanes(group, v), &mut sum);
                 }
             }
             sum
@@ -257,10 +283,10 @@ impl Kept {
         self.moved.clear();
         self.forces.clear();
         for (c, m) in pushes {
-            let own = moved(j, c);
+            let own = moved(second, c);
             let mut force = [[0.0; LANES]; 3];
             add_product(&m.as_mat3().to_cols_array_2d(), &own, &mut force);
-            self.moved.push(if i == j { own } else { moved(i, c) });
+            self.moved.push(if same { own } else { moved(first, c) });
             self.forces.push(force);
         }
         (&self.moved, &self.forces)

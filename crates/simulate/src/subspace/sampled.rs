@@ -1,7 +1,8 @@
 //! Cubature (An, Kim and James 2008): some triangles, weighted, stand for all of them.
 //!
 //! What cloth is made of is summed up over a scene of few triangles and hinges with the vertices of the whole one, so that
-//! energies, forces and matrices are found by the same code. Mass, gravity, air and contacts are never sampled.
+//! energies and forces are found by the same code. In forces mass, gravity, air and contacts are never sampled; the matrix, which
+//! only chooses how far a step goes, has the mass of some vertices for that of all.
 
 use crate::energy::{bending, membrane};
 use crate::scene::Scene;
@@ -15,7 +16,15 @@ use toile_assets::adaptive::Cubature;
 pub(super) struct Sampled {
     pub scene: Scene,
     pub angles: Vec<f64>,
+    /// The same triangles over the vertices that the matrix is made of, numbered anew.
+    pub matrix: Scene,
+    /// Which vertices these are, in ascending order, and how many times each counts its mass.
+    pub stations: Vec<u32>,
+    pub shares: Vec<f64>,
 }
+
+/// Of so many vertices one has its mass in the matrix.
+const MASS_EVERY: usize = 6;
 
 /// The pieces of a garment's stiffness, triangle by triangle.
 pub(super) struct Pieces {
@@ -118,7 +127,8 @@ impl Sampled {
             fabric: scene.fabric.clone(),
             parts: Vec::new(),
         };
-        Self { angles: sampled.rest_angles.clone(), scene: sampled }
+        let (matrix, stations, shares) = compact(&sampled);
+        Self { angles: sampled.rest_angles.clone(), scene: sampled, matrix, stations, shares }
     }
 
     /// Measures the angles at `x`, each continued from what it was.
@@ -127,6 +137,34 @@ impl Sampled {
         let hinges = &self.scene.hinges;
         bending::angles(0..hinges.len() as u32, hinges, x, &before, &mut self.angles);
     }
+}
+
+/// A sampled scene over the vertices of its triangles and hinges, and over some more whose mass stands for that of all.
+fn compact(scene: &Scene) -> (Scene, Vec<u32>, Vec<f64>) {
+    let weighed: Vec<u32> = (0..scene.len() as u32).step_by(MASS_EVERY).collect();
+    let mut stations = weighed.clone();
+    stations.extend(scene.triangles.iter().flatten());
+    stations.extend(scene.hinges.iter().flat_map(|h| h.v));
+    stations.sort_unstable();
+    stations.dedup();
+    let mut slots = vec![0u32; scene.len()];
+    stations.iter().enumerate().for_each(|(slot, &v)| slots[v as usize] = slot as u32);
+    let whole: f64 = scene.mass.iter().sum();
+    let share = whole / weighed.iter().map(|&v| scene.mass[v as usize]).sum::<f64>();
+    let shares = stations.iter().map(|&v| if (v as usize).is_multiple_of(MASS_EVERY) { share } else { 0.0 });
+    let to = |v: u32| slots[v as usize];
+    let matrix = Scene {
+        triangles: scene.triangles.iter().map(|t| t.map(to)).collect(),
+        edges: scene.edges.iter().map(|e| e.map(to)).collect(),
+        membrane: scene.membrane.iter().map(|el| membrane::Element { v: el.v.map(to), ..*el }).collect(),
+        hinges: scene.hinges.iter().map(|h| bending::Hinge { v: h.v.map(to) }).collect(),
+        mass: stations.iter().map(|&v| scene.mass[v as usize]).collect(),
+        area: stations.iter().map(|&v| scene.area[v as usize]).collect(),
+        pinned: stations.iter().map(|&v| scene.pinned[v as usize]).collect(),
+        ..scene.clone()
+    };
+    let shares = shares.collect();
+    (matrix, stations, shares)
 }
 
 /// The edges of some triangles, numbered anew, and which of them each has.

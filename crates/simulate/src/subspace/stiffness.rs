@@ -45,10 +45,16 @@ pub(super) struct Angles {
 }
 
 impl Stiffness {
-    /// At `x`, where `forces` were found.
-    pub fn set(&mut self, scene: &Scene, forces: &Forces, x: &[DVec3]) {
+    /// At `x`, where `forces` were found; `diagonal` is what mass and air have there, vertex by vertex.
+    pub fn set(
+        &mut self,
+        scene: &Scene,
+        forces: &Forces,
+        x: &[DVec3],
+        diagonal: impl Iterator<Item = DMat3>,
+    ) {
         self.diagonal.clear();
-        self.diagonal.extend((0..scene.len()).map(|i| Mat3A::from(forces.diagonal(scene, i).as_mat3())));
+        self.diagonal.extend(diagonal.map(|d| Mat3A::from(d.as_mat3())));
         self.edges.clear();
         self.edges.resize(scene.edges.len(), Mat3A::ZERO);
         let mut four = Four::default();

@@ -44,10 +44,10 @@ pub fn measure(
     out: &Path,
 ) -> Result<Fine> {
     let takes: Vec<Take> = takes.iter().map(|t| carried(coarse, fine, t)).collect();
-    // As many vectors as theirs, or as the bytes of a database allow.
+    // No more vectors than theirs.
     let sites = (18.0 / 7.0 * takes.len() as f64).round() as usize;
     let settings = AdaptiveSettings::default()
-        .with(|s| (s.sites, s.vectors, s.least_significance) = (sites, 212usize.div_ceil(sites.max(1)), 0.0));
+        .with(|s| (s.sites, s.vectors, s.least_significance) = (sites, 212 / sites.max(1), 0.0));
     let mut training = train_adaptive(body, &takes, &settings, &|_| ()).map_err(crate::train::bad_takes)?;
     let clips: Vec<_> = takes.iter().map(|t| bones_of(t).into_iter().step_by(2).collect()).collect();
     eprintln!("learning cubature of {}", fine.name);
@@ -75,7 +75,7 @@ pub fn measure(
         sampled: with(Assembly::Sampled)?,
         kept: with(Assembly::Kept)?,
         plain: with(Assembly::Plain)?,
-        full_ms: [stage.full_ms(&take, 1.0 / 240.0, 1)?, stage.full_ms(&take, 1.0 / 30.0, 1)?],
+        full_ms: [stage.full_standing_ms(1.0 / 240.0)?, stage.full_standing_ms(1.0 / 30.0)?],
         full_contact_ms: searching.contact_ms,
         triangles: [fit.cubature.triangles.len(), fine.sim.triangles.len()],
     })

@@ -154,7 +154,7 @@ pub fn measure(dressed: &Wardrobe<'_>) -> Result<Measured> {
         tube: Some(tube::measure(dressed)?),
         trousers: Some(others::trousers(dressed, trousers)?),
         worn: worn.clone(),
-        minutes: toile_lab::cpu_ms() / 6e4,
+        minutes: crate::train::Cost::so_far().cpu_secs.unwrap_or(f64::NAN) / 60.0,
     })
 }
 

@@ -19,7 +19,6 @@ pub struct Trousers {
     pub take: Take,
     pub run: Run,
     pub skin: Run,
-    pub skinned: Vec<Vec<Vec3>>,
 }
 
 /// Learns from legs-bend and plays it.
@@ -38,8 +37,8 @@ pub fn trousers(dressed: &Wardrobe<'_>, name: &str) -> Result<Trousers> {
     let take = takes.into_iter().next().context("no take of legs-bend")?;
     let stage = Stage { body, garment: &garment, fabric: &fabric };
     let run = stage.play(&database, &take, SubspaceSettings::default(), Start::Own)?;
-    let (skin, skinned) = skinned(&database, &take);
-    Ok(Trousers { garment, take, run, skin, skinned })
+    let skin = skinned(&database, &take).0;
+    Ok(Trousers { garment, take, run, skin })
 }
 
 /// The garment where its bones carry it, and how far that is from the simulation.

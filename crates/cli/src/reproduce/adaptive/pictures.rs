@@ -22,7 +22,7 @@ pub const FILES: [&str; 3] = ["adaptive-bases.png", "adaptive-bases-changes.png"
 pub fn write(folder: &Path, measured: &Measured) -> Result<bool> {
     let body = &measured.body;
     let garment = &measured.worn;
-    let torso = (Vec3::new(-0.48, 0.72, -0.48), Vec3::new(0.48, 1.72, 0.48));
+    let torso = (Vec3::new(-0.42, 0.78, -0.2), Vec3::new(0.42, 1.66, 0.2));
     let mut panes: Vec<(Pane<'_>, &Take)> = Vec::new();
     for Shown { take, ours, skinned, .. } in &measured.shown {
         for f in [take.len() / 2, 4 * take.len() / 5] {
@@ -54,7 +54,7 @@ pub fn write(folder: &Path, measured: &Measured) -> Result<bool> {
             panes.push(((name("adaptive"), bent.run.frames[f].as_slice(), f), &bent.take));
             panes.push(((name("skin"), bent.skinned[f].as_slice(), f), &bent.take));
         }
-        let all = (Vec3::new(-0.55, 0.85, -0.25), Vec3::new(0.35, 1.4, 0.25));
+        let all = (Vec3::new(-0.36, 0.86, -0.12), Vec3::new(0.22, 1.3, 0.2));
         draw(&folder.join(FILES[2]), &tube.body, &tube.garment, all, &panes, 3)?;
     }
     Ok(true)

@@ -33,6 +33,7 @@ pub struct Tube {
 
 const LENGTH_M: f32 = 1.0;
 const RADIUS_M: f32 = 0.06;
+const HEIGHT_M: f32 = 1.0;
 /// The middle of the tube bends at so many joints, so far apart, m.
 const BENDS: usize = 5;
 const BEND_APART_M: f32 = 0.05;
@@ -43,8 +44,11 @@ const FPS: f64 = 30.0;
 /// Simulates, learns and plays.
 pub fn measure(dressed: &Wardrobe<'_>) -> Result<Tube> {
     let body = tube()?;
-    let garment =
+    let mut garment =
         Garment { name: "tube".into(), pins: Vec::new(), ..toile_lab::scenes::sleeve(0.6, 0.068, 60, 36) };
+    let up = |p: &mut Vec3| p.y += HEIGHT_M;
+    garment.sim.positions.iter_mut().for_each(up);
+    garment.render.positions.iter_mut().for_each(up);
     let fabric = crate::resolve::fabric("cotton")?;
     let level = |name: &str, angle: f32| bending(&body, name, Quat::from_rotation_y(angle.to_radians()));
     let motions = [
@@ -99,7 +103,7 @@ fn tube() -> Result<Body> {
     let mut joints = vec![Joint {
         name: "Hips".into(),
         parent: None,
-        rest: Transform::from_translation(Vec3::new(-0.5 * LENGTH_M, 1.0, 0.0)),
+        rest: Transform::from_translation(Vec3::new(-0.5 * LENGTH_M, HEIGHT_M, 0.0)),
     }];
     for k in 0..BENDS {
         let x = if k == 0 { first + 0.5 * LENGTH_M } else { BEND_APART_M };
@@ -110,7 +114,7 @@ fn tube() -> Result<Body> {
     let mut mesh = Mesh::default();
     let mut rows = Vec::new();
     let mut point = |p: Vec3| {
-        mesh.positions.push(p + Vec3::Y);
+        mesh.positions.push(p + HEIGHT_M * Vec3::Y);
         // Half-way between two joints cloth goes with both.
         let along = ((p.x - first) / BEND_APART_M + 0.5).clamp(0.0, BENDS as f32);
         let (joint, share) = (along.floor().min(BENDS as f32 - 1.0), along.fract());
