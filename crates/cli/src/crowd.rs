@@ -194,7 +194,8 @@ fn run_adaptive(args: &Args, file: &std::path::Path) -> Result<()> {
     adaptive::check(args)?;
     let rate = args.rate.unwrap_or(30.0);
     let countable = (1..=10_000).contains(&args.count) && (1..=256).contains(&args.threads);
-    if !countable || !((1.0..=1000.0).contains(&rate) && args.seconds > 0.0 && args.seconds <= 3600.0) {
+    let lasts = args.seconds > 0.0 && args.seconds <= 3600.0;
+    if !(countable && (1.0..=1000.0).contains(&rate) && lasts) {
         return Err(BadRequest(format!(
             "{} garments on {} threads for {} s at {rate} frames per second cannot be",
             args.count, args.threads, args.seconds

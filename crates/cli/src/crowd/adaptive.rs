@@ -37,6 +37,7 @@ pub fn check(args: &Args) -> Result<()> {
 }
 
 /// Steps all garments, each from another moment of the motions, and says what a frame costs.
+#[allow(clippy::disallowed_methods)] // what a frame costs is what is reported
 pub fn run(args: &Args, file: &Path, body: &Body, clips: &[Clip], rate: f64) -> Result<()> {
     let garment = resolve::garment(&args.garment[0], body, RestChoice::Auto, None)?;
     let fabric = resolve::fabric(args.fabric.first().unwrap_or(&garment.fabric))?;
