@@ -59,7 +59,7 @@ fn poses_far_from_training_leave_the_garment_skinned() {
             frame += 1;
             let (root, mut bones) = going(&body, frame);
             // The cloth hangs on the hips, which are upright all through training.
-            bones.iter_mut().for_each(|b| *b = *b * Affine3A::from_quat(Quat::from_rotation_x(bend)));
+            bones.iter_mut().for_each(|b| *b *= Affine3A::from_quat(Quat::from_rotation_x(bend)));
             learned.step_with_root(&bones, &root, 1.0 / model.fps).unwrap();
         }
         learned.coefficients().iter().map(|y| y.abs()).fold(0.0, f32::max)
