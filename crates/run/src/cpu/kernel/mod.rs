@@ -288,6 +288,7 @@ pub(crate) struct RowsMut<'a> {
     /// Numbers of every row that come before those in `data`.
     skipped: usize,
     /// Past the caches: for what is written once and not read again soon.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     stream: bool,
 }
 
