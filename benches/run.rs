@@ -205,16 +205,30 @@ fn dress(size: Size, budget: Duration) {
         latent(&model, size, budget, one, &print, reconstruct_us, normals_us);
     }
 
+    let mut half_as_wide = Mat::<f32>::zeros(rows, BATCH);
+    let mut narrow_floor = || {
+        product_on_avx2(&mut half_as_wide, &basis, &y);
+        black_box(&half_as_wide);
+    };
     let others = Isa::available().iter().copied().filter(|isa| *isa != Isa::best());
     for isa in others.chain((Isa::best() != Isa::Unfused).then_some(Isa::Unfused)) {
         let with = one.with(|s| s.isa = isa);
         let mut narrow = Scene::new(&model, size, BATCH, with);
         let mut narrow_normals = Scene::new(&model, size, BATCH, with.with(|s| s.normals = true));
-        let works: &mut [&mut dyn FnMut()] =
-            &mut [&mut floor, &mut || narrow.crowd.draw(), &mut || narrow_normals.crowd.draw()];
-        let t = in_turn(budget / 4, BATCH, cpu_secs, works);
+        let (mut plain, mut full) = (|| narrow.crowd.draw(), || narrow_normals.crowd.draw());
+        let mut works: Vec<&mut dyn FnMut()> = vec![&mut floor, &mut plain, &mut full];
+        // AVX2 has a floor of its own where the processor's own is twice as wide.
+        if isa == Isa::Avx2 {
+            works.push(&mut narrow_floor);
+        }
+        let t = in_turn(budget / 4, BATCH, cpu_secs, &mut works);
         print(&format!("reconstruction on {}", isa.name()), &t[1], Some(&t[0]));
         print("  with normals", &t[2], Some(&t[0]));
+        if let Some(own) = t.get(3) {
+            print("  bare faer product on avx2", own, None);
+            print("  reconstruction, of that", &t[1], Some(own));
+            print("  with normals, of that", &t[2], Some(own));
+        }
     }
 
     // Fewer operations: dims that move no vertex by more than the tolerance are left out.
@@ -251,6 +265,56 @@ fn dress(size: Size, budget: Duration) {
     alone(&model, size, budget, Basis::Full, &print);
     alone(&model, size, budget / 2, Basis::Half, &print);
 }
+
+/// faer's product as it is where there is no AVX-512. faer itself asks the processor and takes the widest.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+fn product_on_avx2(out: &mut Mat<f32>, a: &Mat<f32>, b: &Mat<f32>) {
+    use private_gemm_x86::{Accum, DType, DstKind, IType, InstrSet, gemm};
+    use std::ptr::null;
+    assert!(a.ncols() == b.nrows() && out.nrows() == a.nrows() && out.ncols() == b.ncols());
+    assert!(is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"));
+    let (rows, columns, depth) = (out.nrows(), out.ncols(), a.ncols());
+    let (out_step, a_step, b_step) = (out.col_stride(), a.col_stride(), b.col_stride());
+    // SAFETY: shapes fit each other, columns lie as their strides say, and the processor has the instructions.
+    unsafe {
+        gemm(
+            DType::F32,
+            IType::U64,
+            InstrSet::Avx256,
+            rows,
+            columns,
+            depth,
+            out.as_ptr_mut().cast(),
+            1,
+            out_step,
+            null(),
+            null(),
+            DstKind::Full,
+            Accum::Replace,
+            a.as_ptr().cast(),
+            1,
+            a_step,
+            false,
+            null(),
+            0,
+            b.as_ptr().cast(),
+            1,
+            b_step,
+            false,
+            (&raw const ONE).cast(),
+            1,
+        );
+    }
+}
+
+/// What the product is multiplied with.
+#[cfg(target_arch = "x86_64")]
+static ONE: f32 = 1.0;
+
+/// Elsewhere nothing asks for it.
+#[cfg(not(target_arch = "x86_64"))]
+fn product_on_avx2(_: &mut Mat<f32>, _: &Mat<f32>, _: &Mat<f32>) {}
 
 /// A model D beside model C, step and vertices: all of it, without what keeps it outside the body, the cheap form, and the
 /// weights alone.

@@ -212,6 +212,11 @@ impl<'a> Collapsing<'a> {
         if open && shared != 1 {
             return false;
         }
+        // A last triangle is no surface any more when it goes.
+        let beyond = |v: u32, other: u32| self.living(v).any(|f| !self.faces[f as usize].contains(&other));
+        if !beyond(from, to) && !beyond(to, from) {
+            return false;
+        }
         let kept = |f: &u32| !self.faces[*f as usize].contains(&to);
         self.living(from).filter(kept).all(|f| {
             let face = self.faces[f as usize];

@@ -40,7 +40,9 @@ pub(crate) use skin::{Hanging, Wearers, hang, hang_one, lanes_for};
 pub(crate) use wider::Halves;
 pub(crate) use wider::{Lanes, WIDE, Wide, Work, widely};
 
-use fuse::{Apart, Exact};
+#[cfg(not(target_arch = "x86_64"))]
+use fuse::Apart;
+use fuse::Exact;
 use std::sync::Arc;
 
 /// Rows of a panel for products that are stored as they are.
@@ -286,6 +288,7 @@ pub(crate) struct RowsMut<'a> {
     /// Numbers of every row that come before those in `data`.
     skipped: usize,
     /// Past the caches: for what is written once and not read again soon.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     stream: bool,
 }
 
@@ -527,11 +530,20 @@ fn place_tile<const N: usize>(
             #[cfg(target_arch = "x86_64")]
             (Isa::Avx2, true) => avx2::placed::<N, true, false>(panel, depth, inputs, start, placed, outs),
             #[cfg(target_arch = "x86_64")]
-            (Isa::Unfused, false) => sse2::placed(panel, depth, inputs, start, placed, outs),
+            (Isa::Unfused, false) if out.stream => {
+                sse2::placed::<N, false, true>(panel, depth, inputs, start, placed, outs)
+            }
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Unfused, false) => {
+                sse2::placed::<N, false, false>(panel, depth, inputs, start, placed, outs)
+            }
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Unfused, true) => sse2::placed::<N, true, false>(panel, depth, inputs, start, placed, outs),
             #[cfg(not(target_arch = "x86_64"))]
             (Isa::Unfused, false) => {
                 portable::placed::<Apart, N, false>(panel, depth, inputs, start, placed, outs)
             }
+            #[cfg(not(target_arch = "x86_64"))]
             (Isa::Unfused, true) => {
                 portable::placed::<Apart, N, true>(panel, depth, inputs, start, placed, outs)
             }
@@ -558,6 +570,18 @@ pub(crate) fn deliver(isa: Isa, rows: &[[f32; PLACED]], p: usize, to: &[u32], ou
             _ => *to = *row,
         }
     }
+}
+
+/// To be called before a shard is worked on: see [`sse2::forget_upper_halves`]. Hand-written products of other libraries leave
+/// registers so, and what is compiled for every x86-64 takes four times as long after them.
+pub(crate) fn prepare(isa: Isa) {
+    #[cfg(target_arch = "x86_64")]
+    if matches!(isa, Isa::Portable | Isa::Unfused) && is_x86_feature_detected!("avx") {
+        // SAFETY: it was detected.
+        unsafe { sse2::forget_upper_halves() }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = isa;
 }
 
 /// Makes what was written past the caches seen by all that comes after.
@@ -612,11 +636,14 @@ fn place_panel(isa: Isa, w: &Matrix<PLACED>, p: usize, x: &[f32], at: &Placement
             #[cfg(target_arch = "x86_64")]
             (Isa::Avx2, true) => avx2::placed::<1, true, false>(panel, depth, inputs, start, [at], outs),
             #[cfg(target_arch = "x86_64")]
-            (Isa::Unfused, false) => sse2::placed(panel, depth, inputs, start, [at], outs),
+            (Isa::Unfused, false) => sse2::placed::<1, false, false>(panel, depth, inputs, start, [at], outs),
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Unfused, true) => sse2::placed::<1, true, false>(panel, depth, inputs, start, [at], outs),
             #[cfg(not(target_arch = "x86_64"))]
             (Isa::Unfused, false) => {
                 portable::placed::<Apart, 1, false>(panel, depth, inputs, start, [at], outs)
             }
+            #[cfg(not(target_arch = "x86_64"))]
             (Isa::Unfused, true) => {
                 portable::placed::<Apart, 1, true>(panel, depth, inputs, start, [at], outs)
             }

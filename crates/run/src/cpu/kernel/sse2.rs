@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 /// `V` vectors of outputs, from row `first` of a panel of `WIDTH` rows, for each of `N` instances: each output is one chain
 /// over k.
 #[inline(always)]
-unsafe fn chains<const N: usize, const V: usize, const WIDTH: usize>(
+unsafe fn chains<const N: usize, const V: usize, const WIDTH: usize, const HALF: bool>(
     panel: *const f32,
     first: usize,
     depth: usize,
@@ -31,7 +31,13 @@ unsafe fn chains<const N: usize, const V: usize, const WIDTH: usize>(
                 x[n] = _mm_set1_ps(*inputs[n].add(k));
             }
             for v in 0..V {
-                let column = _mm_loadu_ps(panel.add(WIDTH * k + first + 4 * v));
+                let at = WIDTH * k + first + 4 * v;
+                let column = if HALF {
+                    let halves = _mm_loadl_epi64(panel.cast::<u16>().add(at).cast());
+                    _mm_castsi128_ps(_mm_slli_epi32::<16>(_mm_unpacklo_epi16(halves, halves)))
+                } else {
+                    _mm_loadu_ps(panel.add(at))
+                };
                 for n in 0..N {
                     sums[n][v] = _mm_add_ps(_mm_mul_ps(column, x[n]), sums[n][v]);
                 }
@@ -53,7 +59,7 @@ pub(super) unsafe fn plain<const N: usize>(
     for first in [0, PLAIN / 2] {
         // SAFETY: handed on from the caller; `out` has room for a panel.
         unsafe {
-            let sums = chains::<N, V, PLAIN>(panel, first, depth, inputs, start);
+            let sums = chains::<N, V, PLAIN, false>(panel, first, depth, inputs, start);
             for n in 0..N {
                 for v in 0..V {
                     _mm_storeu_ps(out[n].add(first + 4 * v), sums[n][v]);
@@ -64,7 +70,7 @@ pub(super) unsafe fn plain<const N: usize>(
 }
 
 /// One panel of vertices for `N` instances, turned about the vertical and moved before it is written.
-pub(super) unsafe fn placed<const N: usize>(
+pub(super) unsafe fn placed<const N: usize, const HALF: bool, const STREAM: bool>(
     panel: *const f32,
     depth: usize,
     inputs: [*const f32; N],
@@ -77,34 +83,53 @@ pub(super) unsafe fn placed<const N: usize>(
     for first in (0..PLACED).step_by(4 * V) {
         // SAFETY: handed on from the caller; the placement's rows and `out` hold a panel.
         unsafe {
-            let sums = chains::<N, V, PLACED>(panel, first, depth, inputs, start);
-            for (n, half) in (0..N).flat_map(|n| [(n, 0), (n, 3)]) {
-                // a = x0 y0 z0 x1, b = y1 z1 x2 y2, c = z2 x3 y3 z3: x and z of each vertex exchanged.
-                let [a, b, c] = [0, 1, 2].map(|v| sums[n][half + v]);
-                let pair = _mm_shuffle_ps::<0b01_00_11_10>(a, b); // z0 x1 y1 z1
-                let others = [
-                    // z0 y0 x0 z1
-                    _mm_shuffle_ps::<0b10_00_10_00>(
-                        _mm_shuffle_ps::<0b01_01_10_10>(a, a),
-                        _mm_shuffle_ps::<0b11_11_00_00>(a, pair),
-                    ),
-                    // y1 x1 z2 y2
-                    _mm_shuffle_ps::<0b10_00_10_00>(
-                        _mm_shuffle_ps::<0b01_01_10_10>(pair, pair),
-                        _mm_shuffle_ps::<0b11_11_00_00>(c, b),
-                    ),
-                    // x2 z3 y3 x3
-                    _mm_shuffle_ps::<0b01_10_11_00>(_mm_shuffle_ps::<0b11_11_10_10>(b, c), c),
-                ];
+            let sums = chains::<N, V, PLACED, HALF>(panel, first, depth, inputs, start);
+            for n in 0..N {
                 let Placement { own, other, shift } = places[n];
-                for v in 0..3 {
-                    let at = first + 4 * (half + v);
-                    let of = |row: &[f32; PLACED]| _mm_loadu_ps(row.as_ptr().add(at));
-                    let moved = _mm_add_ps(_mm_mul_ps(sums[n][half + v], of(own)), of(shift));
-                    let turned = _mm_add_ps(_mm_mul_ps(others[v], of(other)), moved);
-                    _mm_storeu_ps(out[n].add(at), turned);
+                // By numbers that are known here: looked up by others, the sums would have to lie in memory.
+                for half in 0..V / 3 {
+                    let own_sums = [sums[n][3 * half], sums[n][3 * half + 1], sums[n][3 * half + 2]];
+                    let others = other_horizontal(own_sums);
+                    for v in 0..3 {
+                        let at = first + 4 * (3 * half + v);
+                        let of = |row: &[f32; PLACED]| _mm_loadu_ps(row.as_ptr().add(at));
+                        let moved = _mm_add_ps(_mm_mul_ps(own_sums[v], of(own)), of(shift));
+                        let turned = _mm_add_ps(_mm_mul_ps(others[v], of(other)), moved);
+                        let to = out[n].add(at);
+                        if STREAM { _mm_stream_ps(to, turned) } else { _mm_storeu_ps(to, turned) }
+                    }
                 }
             }
         }
     }
+}
+
+/// Four vertices `x0 y0 z0 x1`, `y1 z1 x2 y2`, `z2 x3 y3 z3` with x and z of each exchanged.
+#[inline(always)]
+fn other_horizontal([a, b, c]: [__m128; 3]) -> [__m128; 3] {
+    // SAFETY: every x86-64 has these.
+    unsafe {
+        let pair = _mm_shuffle_ps::<0b01_00_11_10>(a, b); // z0 x1 y1 z1
+        [
+            // z0 y0 x0 z1
+            _mm_shuffle_ps::<0b10_00_10_00>(
+                _mm_shuffle_ps::<0b01_01_10_10>(a, a),
+                _mm_shuffle_ps::<0b11_11_00_00>(a, pair),
+            ),
+            // y1 x1 z2 y2
+            _mm_shuffle_ps::<0b10_00_10_00>(
+                _mm_shuffle_ps::<0b01_01_10_10>(pair, pair),
+                _mm_shuffle_ps::<0b11_11_00_00>(c, b),
+            ),
+            // x2 z3 y3 x3
+            _mm_shuffle_ps::<0b01_10_11_00>(_mm_shuffle_ps::<0b11_11_10_10>(b, c), c),
+        ]
+    }
+}
+
+/// Forgets the upper halves of wide registers. While any is in use, every instruction here keeps those of the register that
+/// it writes, and so waits for whatever wrote that register last.
+#[target_feature(enable = "avx")]
+pub(super) fn forget_upper_halves() {
+    _mm256_zeroupper();
 }

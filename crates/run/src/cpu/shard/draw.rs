@@ -54,6 +54,7 @@ fn placed((sin, cos): (f64, f64), root: &RootFrame, origin: DVec3) -> Placement 
 impl Shard {
     /// Vertices of all that are drawn, and normals where wanted.
     pub fn draw(&mut self, view: &View, scratch: &mut [f32], posed: &mut [f32]) {
+        kernel::prepare(self.isa);
         self.which.clear();
         for i in 0..self.slots.len() {
             let slot = &self.slots[i];

@@ -24,6 +24,7 @@ impl Shard {
     }
 
     fn tick(&mut self, share: f64) {
+        kernel::prepare(self.isa);
         self.which.clear();
         self.which.extend((0..self.slots.len() as u32).filter(|i| {
             let slot = &self.slots[*i as usize];
