@@ -239,6 +239,9 @@ fn stable(args: &Args, body: &Body, shot: &PosedMotion) -> Result<(Played, Vec<P
     };
     let mut bones = shot.bones.iter();
     let fabrics: Vec<String> = args.fabric.iter().filter(|_| model.hears().is_some()).cloned().collect();
+    if fabrics.len() < args.fabric.iter().len() {
+        eprintln!("the model does not hear fabrics: --fabric changes nothing");
+    }
     let told = args.around.told(&model, &fabrics)?[0];
     let played =
         tiers::play_stable(&model, body, shot, (told, args.around.gust), &mut |p| match bones.next() {

@@ -173,6 +173,11 @@ pub fn run(args: &Args) -> Result<()> {
     let motions = resolve::motions(&args.motion, &body, &Pacing::AS_IS)?;
     let clips: Vec<Clip> = motions.iter().map(|m| Clip::new(&body, &m.resampled(rate))).collect();
     if let Some(us) = args.budget_us {
+        if !args.around.is_nothing() || !args.fabric.is_empty() {
+            let what = "--fabric, --wind, --gust and --gravity are for crowds without --budget-us: its layered and \
+                        simulated garments would not hear them";
+            return Err(BadRequest(what.into()).into());
+        }
         return budget::run(args, us, &models, &body, &clips, rate);
     }
     if let Some(path) = args.picture.as_ref().filter(|_| args.gpu) {

@@ -170,8 +170,8 @@ fn value(fabric: &Fabric) -> Value {
 }
 
 /// A name that can be a file's.
-fn file_name(name: &str) -> String {
-    name.chars().map(|c| if c.is_alphanumeric() || c == '-' { c } else { '-' }).collect()
+pub fn file_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect()
 }
 
 /// A folder for several fabrics.
@@ -179,7 +179,11 @@ fn write_all(folder: &Path, overwrite: Overwrite, fabrics: &[Fabric]) -> Result<
     Overwrite::folder(folder)?;
     let paths: Vec<PathBuf> =
         fabrics.iter().map(|f| folder.join(format!("{}.toml", file_name(&f.name)))).collect();
-    for path in &paths {
+    for (k, path) in paths.iter().enumerate() {
+        if paths[..k].contains(path) {
+            let what = format!("two cloths would be written to {}; rename one of them", path.display());
+            return Err(crate::resolve::BadRequest(what).into());
+        }
         overwrite.check(path, [])?;
     }
     for (path, fabric) in paths.iter().zip(fabrics) {

@@ -126,7 +126,11 @@ pub fn run(args: &Args) -> Result<()> {
     let mut outcome = Outcome::default();
     for fabric in &fabrics {
         for (wind, settings) in &variants {
-            let cloth = if fabrics.len() > 1 { format!("+{}", fabric.name) } else { String::new() };
+            let cloth = if fabrics.len() > 1 {
+                format!("+{}", crate::fabric::file_name(&fabric.name))
+            } else {
+                String::new()
+            };
             let job = Job {
                 body: &body,
                 garment,
@@ -204,9 +208,19 @@ fn own_pins(garment: &Garment, pins: &[String], of_many: bool) -> Vec<String> {
     if own.is_empty() { vec!["none".into()] } else { own }
 }
 
+/// Of a fabric, in bytes: clip, fabric and wind together name a take's file.
+const LONGEST_NAME: usize = 80;
+
 /// Two fabrics of one name would overwrite each other's takes.
 fn check_fabrics(fabrics: &[Fabric]) -> Result<()> {
-    let mut names: Vec<&str> = fabrics.iter().map(|f| f.name.as_str()).collect();
+    if let Some(fabric) = fabrics.iter().find(|f| f.name.is_empty() || f.name.len() > LONGEST_NAME) {
+        let what = format!(
+            "a fabric is named `{}`: 1 to {LONGEST_NAME} characters, as part of a file's name",
+            fabric.name
+        );
+        return Err(BadRequest(what).into());
+    }
+    let mut names: Vec<String> = fabrics.iter().map(|f| crate::fabric::file_name(&f.name)).collect();
     names.sort_unstable();
     match names.windows(2).find(|w| w[0] == w[1]) {
         Some(pair) => {

@@ -65,6 +65,7 @@ impl Asked {
         }
         let cloths = fabrics
             .iter()
+            .filter(|_| hearing.axes() > 0)
             .map(|name| Ok(Some(resolve::fabric(name)?.heard().map(|v| v as f32))))
             .collect::<Result<Vec<_>>>()?;
         let count = self.wind.len().max(cloths.len()).max(1);
