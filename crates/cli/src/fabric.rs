@@ -182,7 +182,7 @@ fn write_all(folder: &Path, overwrite: Overwrite, fabrics: &[Fabric]) -> Result<
     for (k, path) in paths.iter().enumerate() {
         if paths[..k].contains(path) {
             let what = format!("two cloths would be written to {}; rename one of them", path.display());
-            return Err(crate::resolve::BadRequest(what).into());
+            return Err(resolve::BadRequest(what).into());
         }
         overwrite.check(path, [])?;
     }
