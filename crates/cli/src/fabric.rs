@@ -97,7 +97,7 @@ impl Destination {
             }
             println!("{all}");
         } else if self.out.is_none() {
-            print!("{}", fabric.to_toml());
+            print!("{}", printed(&fabric));
         }
         Ok(())
     }
@@ -126,7 +126,7 @@ fn show(args: &Show) -> Result<()> {
     };
     let fabric = resolve::fabric(name)?;
     if args.toml {
-        print!("{}", fabric.to_toml());
+        print!("{}", printed(&fabric));
     } else if args.json {
         println!("{}", value(&fabric));
     } else {
@@ -167,6 +167,12 @@ fn value(fabric: &Fabric) -> Value {
     let heard = json!({"bending_length_m": bending_length_m, "density": density, "stretch": stretch,
                        "shear": shear, "damping_secs": damping_secs});
     json!({"name": fabric.name, "values": values, "heard": heard, "sources": fabric.sources})
+}
+
+/// As a file to start one's own from: without the mark that lets Toile overwrite what it has written.
+fn printed(fabric: &Fabric) -> String {
+    let toml = fabric.to_toml();
+    toml.split_inclusive('\n').filter(|line| !line.contains(toile_assets::write::MARK)).collect()
 }
 
 /// A name that can be a file's.
