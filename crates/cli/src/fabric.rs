@@ -97,7 +97,7 @@ impl Destination {
             }
             println!("{all}");
         } else if self.out.is_none() {
-            print!("{}", printed(&fabric));
+            print!("{}", printed(fabric));
         }
         Ok(())
     }
