@@ -136,8 +136,11 @@ pub fn run(args: &Args) -> Result<()> {
         faults.push(format!("--budget-us {us}: wants microseconds above 0, as 16600"));
     }
     budget::check(args)?;
-    if !(1..=1_000_000).contains(&args.count) || !(1..=256).contains(&args.threads) {
-        faults.push(format!("{} garments on {} threads cannot be", args.count, args.threads));
+    if !(1..=1_000_000).contains(&args.count) {
+        faults.push(format!("--count {}: wants 1 to 1,000,000 garments", args.count));
+    }
+    if !(1..=256).contains(&args.threads) {
+        faults.push(format!("--threads {}: wants 1 to 256", args.threads));
     }
     if !((1.0..=1000.0).contains(&rate) && args.seconds > 0.0 && args.seconds <= 3600.0) {
         faults.push(format!("{} s at {rate} frames per second cannot be measured", args.seconds));

@@ -136,3 +136,23 @@ fn it_opens_plays_takes_files_and_sizes_and_keeps_pictures() {
     let _ = view.kill();
     assert!(ended.is_some_and(|s| s.success()), "closed: {ended:?}");
 }
+
+#[test]
+fn a_device_that_is_lost_is_opened_again() {
+    let Some(screen) = Screen::open() else { return };
+    let folder = folder("view-lost");
+    let mut view = toile();
+    view.arg("view").arg("--pictures").arg(&folder).args(["--size", "700x460"]);
+    let mut view = screen.start(view);
+    let window = screen.window("Toile", Duration::from_secs(30));
+    screen.wait_for(window, Duration::from_secs(30), Seen::is_a_picture);
+    screen.focus(window);
+    screen.key("F12");
+    let again = screen
+        .wait_for(window, Duration::from_secs(30), |seen| seen.is_a_picture() && seen.count(FAULT) > 1_000);
+    again.write(&folder.join("again.png"));
+    screen.wait_for(window, Duration::from_secs(20), |seen| seen.differs_from(&again) > 200);
+    let going = view.try_wait().unwrap().is_none();
+    let _ = view.kill();
+    assert!(going, "it went on");
+}

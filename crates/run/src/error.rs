@@ -104,7 +104,18 @@ pub enum Error {
     #[cfg(feature = "gpu")]
     #[error("no graphics adapter: {0}; a software one comes with `apt-get install -y mesa-vulkan-drivers`")]
     NoAdapter(String),
-    /// The graphics device failed, was lost or has no room.
+    /// The graphics device has no room for a model's instances.
+    #[cfg(feature = "gpu")]
+    #[error(
+        "the graphics device has no room for {garments} garments of this model, {megabytes} MB; reserve fewer, or make room on it"
+    )]
+    Room {
+        /// How many were reserved.
+        garments: usize,
+        /// What they take.
+        megabytes: u64,
+    },
+    /// The graphics device failed or was lost.
     #[cfg(feature = "gpu")]
     #[error("the graphics device: {0}")]
     Device(String),

@@ -365,3 +365,31 @@ fn noise_to_measure_with() {
         made.write(std::path::Path::new(&folder).join(format!("{name}.toile"))).unwrap();
     }
 }
+
+#[test]
+fn a_device_that_is_lost_says_so_and_another_goes_on() {
+    let Some(gpu) = open(Ask::Portable) else { return };
+    let mut pair = Pair::new(gpu.clone(), GpuSettings::default(), model(SMALL, 5), SMALL, 8);
+    pair.enter(0);
+    pair.pose();
+    pair.gpu.step(0.03).unwrap();
+    pair.gpu.draw();
+    gpu.device.destroy();
+    // The loss is heard of when the device is next looked at.
+    let _ = gpu.wait();
+    let lost = |result: Result<(), Error>| match result {
+        Err(Error::Device(why)) => assert!(why.contains("lost"), "{why}"),
+        other => panic!("{other:?}"),
+    };
+    lost(pair.gpu.step(0.03));
+    pair.gpu.draw();
+    let (_, _, garment) = pair.wearers[0];
+    lost(pair.gpu.read_vertices(garment).map(|_| ()));
+    lost(pair.gpu.add_model(Arc::new(model(SMALL, 5)), 1).map(|_| ()));
+
+    let Some(again) = open(Ask::Portable) else { return };
+    let mut pair = Pair::new(again, GpuSettings::default(), model(SMALL, 5), SMALL, 8);
+    pair.enter(0);
+    pair.pose();
+    pair.gpu.step(0.03).unwrap();
+}

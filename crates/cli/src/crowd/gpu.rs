@@ -29,6 +29,7 @@ struct Measured {
     compared: usize,
     beyond: usize,
     clamped_per_frame: f64,
+    back_to_back_ms: f64,
 }
 
 pub fn run(args: &Args, model: &Arc<Model>, clips: &[Clip], rate: f64) -> Result<()> {
@@ -192,6 +193,7 @@ fn measure(
         compared: 0,
         beyond: 0,
         clamped_per_frame: 0.0,
+        back_to_back_ms: 0.0,
     };
     let begin = Instant::now();
     let mut frame = 0;
@@ -237,11 +239,28 @@ fn measure(
         }
     }
     out.clamped_per_frame = crowd.read_clamped()? as f64 / (frame * args.count) as f64;
+    out.back_to_back_ms = back_to_back_ms(gpu, &mut crowd, rate)?;
     out.floors = crowd.measure_floors()?;
     out.upload_ms = upload_ms(gpu, &crowd, id)?;
     out.frame.0.sort_by(f64::total_cmp);
     out.stages.iter_mut().for_each(|(_, t)| t.0.sort_by(f64::total_cmp));
     Ok(out)
+}
+
+/// A frame of many that are handed to the device without waiting for the one before, as a game does.
+#[allow(clippy::disallowed_methods)] // as above
+fn back_to_back_ms(gpu: &Gpu, crowd: &mut GpuCrowd, rate: f64) -> Result<f64> {
+    const FRAMES: u32 = 16;
+    gpu.wait()?;
+    let start = Instant::now();
+    for _ in 0..FRAMES {
+        crowd.step(1.0 / rate)?;
+        crowd.draw();
+    }
+    gpu.wait()?;
+    let ms = start.elapsed().as_secs_f64() * 1e3 / f64::from(FRAMES);
+    crowd.read_times()?;
+    Ok(ms)
 }
 
 /// Sending everyone's bones from the processor instead, as a crowd does that is not animated on the device.
@@ -286,6 +305,7 @@ impl Measured {
             "count": args.count, "threads": 0, "adapter": adapter(gpu), "kernel": self.kernel.name(),
             "garment_frames_per_s": 1e3 * args.count as f64 / median,
             "median_ms": median, "p95_ms": p95, "p99_ms": p99, "device_ms": self.device_ms(),
+            "back_to_back_ms": self.back_to_back_ms,
             "floor_ratio": self.floor_ms() / self.stage(Stage::Reconstruct).max(1e-9),
             "stages": {
                 "features_ms": self.stage(Stage::Features), "roots_ms": self.stage(Stage::Roots),
@@ -343,6 +363,7 @@ fn print(args: &Args, gpu: &Gpu, model: &Model, rate: f64, all: &[Measured]) {
             })
             .collect();
         println!("  passes {:.3} ms: {}", m.device_ms(), stages.join(", "));
+        println!("  {:.3} ms a frame where none is waited for", m.back_to_back_ms);
         println!(
             "  floors: writing {:.3} ms, multiplying {:.3} ms; sending bones from the processor {:.1} ms more",
             m.floors.write_ms, m.floors.product_ms, m.upload_ms

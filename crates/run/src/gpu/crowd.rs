@@ -148,6 +148,7 @@ impl GpuCrowd {
 
     /// Adds a model and room for `reserve` instances of it. Its certificate is checked here.
     pub fn add_model(&mut self, model: Arc<Model>, reserve: usize) -> Result<ModelId> {
+        self.gpu.check()?;
         model.verify_certificate()?;
         if model.triangles.iter().flatten().any(|i| *i as usize >= model.vertices) {
             let what = "an index of the model's triangles";
@@ -182,10 +183,14 @@ impl GpuCrowd {
             )
         });
         let chunks = chunks.collect();
-        for scope in [sound.pop(), memory.pop()] {
-            if let Some(error) = now(scope) {
-                return Err(Error::Device(error.to_string()));
-            }
+        let (unsound, no_room) = (now(sound.pop()), now(memory.pop()));
+        // What could not be had is not sound either: the want of room is the cause.
+        if no_room.is_some() {
+            let megabytes = chunk::bytes(&sizes) * reserve as u64 / 1_000_000;
+            return Err(Error::Room { garments: reserve, megabytes });
+        }
+        if let Some(error) = unsound {
+            return Err(Error::Device(error.to_string()));
         }
         self.herds.push(Herd {
             clock: Clock::new(model.fps),
@@ -344,6 +349,7 @@ impl GpuCrowd {
     /// Nothing waits for the device.
     pub fn step(&mut self, dt_secs: f64) -> Result<()> {
         clock::check(dt_secs)?;
+        self.gpu.check()?;
         self.upload();
         for herd in &mut self.herds {
             herd.plan_step(&self.gpu.queue, dt_secs)?;

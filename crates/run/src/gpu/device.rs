@@ -1,6 +1,7 @@
 //! An adapter to run on, and what it offers.
 
 use crate::{Error, Result};
+use std::sync::{Arc, OnceLock};
 
 /// What to ask of an adapter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub struct Gpu {
     pub info: wgpu::AdapterInfo,
     /// Matrix units, where the device was opened with them.
     pub units: Option<MatrixUnit>,
+    /// Why the device is gone, once it is. Who brings a device of their own hears of it themselves.
+    lost: Arc<OnceLock<String>>,
 }
 
 impl Gpu {
@@ -72,12 +75,23 @@ impl Gpu {
         }
         let (device, queue) =
             adapter.request_device(&wanted).await.map_err(|e| Error::Device(e.to_string()))?;
-        Ok(Self { device, queue, info: adapter.get_info(), units })
+        let lost = Arc::new(OnceLock::new());
+        let heard = lost.clone();
+        device.set_device_lost_callback(move |_, why| {
+            let _ = heard.set(why);
+        });
+        Ok(Self { device, queue, info: adapter.get_info(), units, lost })
     }
 
     /// A device that the caller opened, for instance to draw with. Matrix units are left alone.
     pub fn of_device(device: wgpu::Device, queue: wgpu::Queue, info: wgpu::AdapterInfo) -> Self {
-        Self { device, queue, info, units: None }
+        Self { device, queue, info, units: None, lost: Arc::default() }
+    }
+
+    /// An error where the device is gone: a driver was reset or updated, a card unplugged.
+    pub fn check(&self) -> Result<()> {
+        let gone = |why| Error::Device(format!("it was lost ({why}); open it again and add models anew"));
+        self.lost.get().map_or(Ok(()), |why| Err(gone(why)))
     }
 
     /// A shader of ours. It is not given the checks that foreign ones get, of every index and of how often a loop turns:
@@ -96,11 +110,13 @@ impl Gpu {
     /// Blocks until the device has done all that was given to it.
     pub fn wait(&self) -> Result<()> {
         let waited = self.device.poll(wgpu::PollType::wait_indefinitely());
+        self.check()?;
         waited.map(|_| ()).map_err(|e| Error::Device(e.to_string()))
     }
 
     /// Reads bytes of a buffer that may be copied from. It blocks, and is for looking and checking.
     pub fn read(&self, buffer: &wgpu::Buffer, from: u64, bytes: u64) -> Result<Vec<u8>> {
+        self.check()?;
         let copy = self.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("read"),
             size: bytes,

@@ -226,9 +226,10 @@ impl Renderer {
         if let Ok(targets) = &targets {
             self.submit(scene, camera, targets, true);
         }
-        let faults = [pollster::block_on(validity.pop()), pollster::block_on(memory.pop())];
+        let (invalid, no_room) = (pollster::block_on(validity.pop()), pollster::block_on(memory.pop()));
         let targets = targets?;
-        if let Some(fault) = faults.into_iter().flatten().next() {
+        // What could not be had is not valid either: the want of room is the cause.
+        if let Some(fault) = no_room.or(invalid) {
             return Err(Error::Device(fault.to_string()));
         }
         let mut image = targets.read(&self.device)?;

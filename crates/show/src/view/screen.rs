@@ -83,6 +83,13 @@ impl Screen {
         self.lost.load(Ordering::Relaxed)
     }
 
+    /// Loses the device as a driver that is reset does, for tests.
+    #[cfg(debug_assertions)]
+    pub(super) fn give_up(&self) {
+        self.renderer.device().destroy();
+        let _ = self.renderer.device().poll(wgpu::PollType::wait_indefinitely());
+    }
+
     /// Follows the window.
     pub fn resize(&mut self, width: u32, height: u32) {
         let most = self.renderer.device().limits().max_texture_dimension_2d;

@@ -211,6 +211,13 @@ impl Shell {
     }
 }
 
+/// The key of builds for tests that takes the device away, as a driver does that is reset.
+#[cfg(debug_assertions)]
+fn is_give_up(key: &winit::event::KeyEvent) -> bool {
+    use winit::keyboard::{Key, NamedKey};
+    key.logical_key == Key::Named(NamedKey::F12) && key.state.is_pressed() && !key.repeat
+}
+
 /// Nothing laid out yet.
 fn controls() -> egui::Context {
     let egui = egui::Context::default();
@@ -261,6 +268,11 @@ impl ApplicationHandler<Wake> for Shell {
             WindowEvent::DroppedFile(path) => {
                 self.dropped.push(path.display().to_string());
                 self.dropped_at = Some(Instant::now());
+                opened.window.request_redraw();
+            }
+            #[cfg(debug_assertions)]
+            WindowEvent::KeyboardInput { event: key, .. } if is_give_up(&key) => {
+                opened.screen.iter().for_each(Screen::give_up);
                 opened.window.request_redraw();
             }
             WindowEvent::RedrawRequested => self.redraw(events),

@@ -20,7 +20,9 @@ pub(crate) const GROUP: usize = 16;
 /// In which order the normals of a mesh are made.
 pub(crate) struct Schedule {
     steps: Vec<Step>,
-    /// Corners as slot · 16 + place in the panel.
+    /// Two triangles that share an edge, (a, b, c) and (b, d, c); corners as slot · 16 + place in the panel.
+    pairs: Vec<[u32; 4]>,
+    /// Triangles that are left over.
     triangles: Vec<[u32; 3]>,
     /// Panels that are done, and their slots.
     done: Vec<(u32, u32)>,
@@ -30,6 +32,7 @@ pub(crate) struct Schedule {
 /// What happens when a panel of vertices has come.
 struct Step {
     slot: u32,
+    pairs: Range<u32>,
     triangles: Range<u32>,
     done: Range<u32>,
 }
@@ -50,27 +53,34 @@ impl Schedule {
         }
         let mut ending = vec![Vec::new(); panels];
         until.iter().enumerate().for_each(|(q, p)| ending[*p].push(q as u32));
-        let mut schedule = Self { steps: Vec::new(), triangles: Vec::new(), done: Vec::new(), slots: 0 };
+        let mut schedule =
+            Self { steps: Vec::new(), pairs: Vec::new(), triangles: Vec::new(), done: Vec::new(), slots: 0 };
         let mut slot_of = vec![0u32; panels];
         let mut free: Vec<u32> = Vec::new();
-        let mut next = order.into_iter().peekable();
+        let mut steps = order.chunk_by(|a, b| last(a) == last(b)).peekable();
         for p in 0..panels {
             slot_of[p] = free.pop().unwrap_or_else(|| {
                 schedule.slots += 1;
                 schedule.slots as u32 - 1
             });
-            let (first_triangle, first_done) = (schedule.triangles.len() as u32, schedule.done.len() as u32);
-            while let Some(t) = next.next_if(|t| last(t) == p) {
-                schedule.triangles.push(t.map(|v| slot_of[panel(v)] * VERTICES as u32 + v % VERTICES as u32));
+            let place = |v: u32| slot_of[panel(v)] * VERTICES as u32 + v % VERTICES as u32;
+            let first = [schedule.pairs.len(), schedule.triangles.len(), schedule.done.len()];
+            if let Some(triangles) = steps.next_if(|s| last(&s[0]) == p) {
+                let (mut pairs, single) = pair_up(triangles);
+                keep_apart(&mut pairs);
+                schedule.pairs.extend(pairs.into_iter().map(|pair| pair.map(place)));
+                schedule.triangles.extend(single.into_iter().map(|t| t.map(place)));
             }
             for &q in &ending[p] {
                 schedule.done.push((q, slot_of[q as usize]));
                 free.push(slot_of[q as usize]);
             }
+            let since = |first: usize, now: usize| first as u32..now as u32;
             schedule.steps.push(Step {
                 slot: slot_of[p],
-                triangles: first_triangle..schedule.triangles.len() as u32,
-                done: first_done..schedule.done.len() as u32,
+                pairs: since(first[0], schedule.pairs.len()),
+                triangles: since(first[1], schedule.triangles.len()),
+                done: since(first[2], schedule.done.len()),
             });
         }
         schedule
@@ -79,6 +89,48 @@ impl Schedule {
     /// Room that [`normals`] needs for a group of instances.
     pub fn scratch(&self) -> usize {
         2 * GROUP * PLACED * self.slots
+    }
+}
+
+/// Pairs of triangles with an edge in common, (a, b, c) and (b, d, c) as [a, b, c, d], and what is left over. A pair reads and
+/// adds to four corners where two triangles would to six.
+fn pair_up(triangles: &[[u32; 3]]) -> (Vec<[u32; 4]>, Vec<[u32; 3]>) {
+    let (mut pairs, mut single) = (Vec::new(), Vec::new());
+    let mut free: Vec<[u32; 3]> = triangles.iter().rev().copied().collect();
+    while let Some([a, b, c]) = free.pop() {
+        let turned = [[a, b, c], [b, c, a], [c, a, b]];
+        let across = |t: &[u32; 3]| {
+            let opposite = |[_, b, c]: [u32; 3]| {
+                (0..3).find(|k| t[*k] == b && t[(k + 2) % 3] == c).map(|k| t[(k + 1) % 3])
+            };
+            turned.into_iter().find_map(|own| opposite(own).map(|d| [own[0], own[1], own[2], d]))
+        };
+        match (0..free.len()).rev().find_map(|n| across(&free[n]).map(|pair| (n, pair))) {
+            Some((n, pair)) => {
+                free.remove(n);
+                pairs.push(pair);
+            }
+            None => single.push([a, b, c]),
+        }
+    }
+    (pairs, single)
+}
+
+/// How many pairs should pass before one that shares a corner.
+const APART: usize = 3;
+
+/// Orders pairs so that those which share a corner do not follow upon each other: each waits for what the one before
+/// has added to that corner.
+fn keep_apart(pairs: &mut [[u32; 4]]) {
+    for at in 1..pairs.len() {
+        let (placed, waiting) = pairs.split_at(at);
+        // How long ago one of a pair's corners was last added to.
+        let ago = |pair: &[u32; 4]| {
+            let shares = |other: &[u32; 4]| other.iter().any(|v| pair.contains(v));
+            placed.iter().rev().take(APART).position(shares).unwrap_or(APART)
+        };
+        let Some(next) = (0..waiting.len()).rev().max_by_key(|n| ago(&waiting[*n])) else { continue };
+        pairs[at..=at + next].rotate_right(1);
     }
 }
 
@@ -193,6 +245,7 @@ pub(super) fn step<F: Fuse, const W: usize>(
     let rows = std::array::from_fn(|n| vertices.row(part.from[n.min(part.from.len() - 1)], p * PLACED));
     take(rows, &mut points.as_chunks_mut::<PLACED>().0[slot]);
     sums.as_chunks_mut::<PLACED>().0[slot] = [[0.0; W]; PLACED];
+    add_pairs::<F, W>(&schedule.pairs[as_range(&step.pairs)], points, sums);
     add_areas::<F, W>(&schedule.triangles[as_range(&step.triangles)], points, sums);
     for &(q, slot) in &schedule.done[as_range(&step.done)] {
         give(&mut sums.as_chunks_mut::<PLACED>().0[slot as usize], q as usize, part.to, out);
@@ -214,21 +267,47 @@ pub(super) fn add_areas<F: Fuse, const W: usize>(
     let n = out.as_chunks_mut::<3>().0;
     for corners in triangles {
         let [a, b, c] = corners.map(|i| i as usize);
-        let (u, v) = (minus(&p[b], &p[a]), minus(&p[c], &p[a]));
-        let mut area = [[0.0; W]; 3];
-        for axis in 0..3 {
-            let (i, j) = ((axis + 1) % 3, (axis + 2) % 3);
-            for l in 0..W {
-                area[axis][l] = F::fma(u[i][l], v[j][l], -(u[j][l] * v[i][l]));
-            }
+        let area = cross::<F, W>(&minus(&p[b], &p[a]), &minus(&p[c], &p[a]));
+        [a, b, c].into_iter().for_each(|corner| add(&mut n[corner], &area));
+    }
+}
+
+/// As [`add_areas`] for pairs of triangles with the edge from b to c in common: `(c − b) × (a − b)` and `(d − b) × (c − b)`.
+#[inline(always)]
+fn add_pairs<F: Fuse, const W: usize>(pairs: &[[u32; 4]], vertices: &[[f32; W]], out: &mut [[f32; W]]) {
+    let p = vertices.as_chunks::<3>().0;
+    let n = out.as_chunks_mut::<3>().0;
+    for corners in pairs {
+        let [a, b, c, d] = corners.map(|i| i as usize);
+        let edge = minus(&p[c], &p[b]);
+        let first = cross::<F, W>(&edge, &minus(&p[a], &p[b]));
+        let second = cross::<F, W>(&minus(&p[d], &p[b]), &edge);
+        let mut both = first;
+        add(&mut both, &second);
+        add(&mut n[a], &first);
+        add(&mut n[b], &both);
+        add(&mut n[c], &both);
+        add(&mut n[d], &second);
+    }
+}
+
+#[inline(always)]
+fn cross<F: Fuse, const W: usize>(u: &[[f32; W]; 3], v: &[[f32; W]; 3]) -> [[f32; W]; 3] {
+    let mut out = [[0.0; W]; 3];
+    for axis in 0..3 {
+        let (i, j) = ((axis + 1) % 3, (axis + 2) % 3);
+        for l in 0..W {
+            out[axis][l] = F::fma(u[i][l], v[j][l], -(u[j][l] * v[i][l]));
         }
-        for corner in [a, b, c] {
-            let n = &mut n[corner];
-            for axis in 0..3 {
-                for l in 0..W {
-                    n[axis][l] += area[axis][l];
-                }
-            }
+    }
+    out
+}
+
+#[inline(always)]
+fn add<const W: usize>(to: &mut [[f32; W]; 3], what: &[[f32; W]; 3]) {
+    for (to, what) in to.iter_mut().zip(what) {
+        for l in 0..W {
+            to[l] += what[l];
         }
     }
 }

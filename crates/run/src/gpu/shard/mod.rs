@@ -169,6 +169,11 @@ fn bytes_each(sizes: &Sizes) -> [u64; 7] {
     ]
 }
 
+/// Bytes of one instance.
+pub(in crate::gpu) fn bytes(sizes: &Sizes) -> u64 {
+    bytes_each(sizes).into_iter().sum()
+}
+
 /// The most instances that one chunk can have on a device.
 pub(in crate::gpu) fn most(gpu: &Gpu, sizes: &Sizes) -> u32 {
     let limits = gpu.device.limits();
