@@ -355,4 +355,21 @@ mod tests {
         // Folded over.
         assert!(pairs_of(&row, [DVec3::Y, DVec3::Y, DVec3::Z, DVec3::NEG_Y, DVec3::NEG_Y]) > 0);
     }
+
+    #[test]
+    fn leaves_are_left_out_with_all_their_pairs_or_not_at_all() {
+        let pairs = |left_out: fn(u32, u32) -> bool| {
+            let mut bvh = Bvh2::new(&[DVec3::X; 7]);
+            bvh.leave_out(|_, near| near.extend(0..7), left_out);
+            bvh.refit(|_| Aabb { lo: DVec3::ZERO, hi: DVec3::ONE });
+            let mut found = Vec::new();
+            bvh.pairs(&mut Vec::new(), &mut Vec::new(), |a, b| found.push((a.min(b), a.max(b))));
+            found
+        };
+        assert_eq!(pairs(|_, _| false).len(), 21);
+        assert!(pairs(|_, _| true).is_empty());
+        // One of them is asked for, so all of its leaves are.
+        let some = pairs(|i, j| (i.min(j), i.max(j)) != (0, 1));
+        assert!(some.contains(&(0, 1)) && some.len() < 21, "{some:?}");
+    }
 }
