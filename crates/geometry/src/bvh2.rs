@@ -65,6 +65,8 @@ pub struct Bvh2 {
     joined: Vec<bool>,
     facing: Vec<Aabb>,
     even: Vec<f64>,
+    /// Per leaf, as its node, later leaves and itself where no item of the one is asked for with any of the other.
+    left_out: Vec<Vec<u32>>,
 }
 
 /// What is one piece, all within 60° of one direction, cannot meet itself; within 50° it will not for a while.
@@ -155,6 +157,43 @@ impl Bvh2 {
         self.even = vec![-1.0; self.nodes.len()];
     }
 
+    /// Passes over leaves of which all pairs are `left_out`, whatever their boxes, in [`Bvh2::pairs`]; others may still come.
+    /// `near` adds to a list what an item may be left out with, items after it at least.
+    pub fn leave_out(&mut self, near: impl Fn(u32, &mut Vec<u32>), left_out: impl Fn(u32, u32) -> bool) {
+        let items = |n: &Node| n.first as usize..(n.first + n.count) as usize;
+        let mut leaf_of = vec![0u32; self.order.len()];
+        for (k, n) in self.nodes.iter().enumerate().filter(|(_, n)| n.right == 0) {
+            self.order[items(n)].iter().for_each(|&i| leaf_of[i as usize] = k as u32);
+        }
+        self.left_out = vec![Vec::new(); self.nodes.len()];
+        let mut about = Vec::new();
+        for (k, n) in self.nodes.iter().enumerate().filter(|(_, n)| n.right == 0) {
+            about.clear();
+            self.order[items(n)].iter().for_each(|&i| near(i, &mut about));
+            about.iter_mut().for_each(|i| *i = leaf_of[*i as usize]);
+            about.push(k as u32);
+            about.sort_unstable();
+            about.dedup();
+            for &other in &about {
+                let others = &self.order[items(&self.nodes[other as usize])];
+                let all = |i: &u32| others.iter().all(|j| i == j || left_out(*i, *j));
+                if self.order[items(n)].iter().all(all) {
+                    let (first, last) = (other.min(k as u32), other.max(k as u32));
+                    self.left_out[first as usize].push(last);
+                }
+            }
+        }
+        for list in &mut self.left_out {
+            list.sort_unstable();
+            list.dedup();
+            list.shrink_to_fit();
+        }
+    }
+
+    fn is_left_out(&self, a: u32, b: u32) -> bool {
+        self.left_out.get(a as usize).is_some_and(|l| l.binary_search(&b).is_ok())
+    }
+
     /// Takes new normals, as boxes around the unit normals each item has while it moves.
     pub fn face(&mut self, normals_of: impl Fn(u32) -> Aabb) {
         for i in (0..self.facing.len()).rev() {
@@ -210,6 +249,9 @@ impl Bvh2 {
                     continue;
                 }
                 if na.right == 0 {
+                    if self.is_left_out(a, a) {
+                        continue;
+                    }
                     for i in na.first as usize..(na.first + na.count) as usize {
                         for j in i + 1..(na.first + na.count) as usize {
                             if self.boxes[i].overlaps(&self.boxes[j]) {
@@ -229,6 +271,9 @@ impl Bvh2 {
             }
             match (na.right == 0, nb.right == 0) {
                 (true, true) => {
+                    if self.is_left_out(a, b) {
+                        continue;
+                    }
                     for i in na.first as usize..(na.first + na.count) as usize {
                         if !self.boxes[i].overlaps(&nb.bounds) {
                             continue;
@@ -309,5 +354,22 @@ mod tests {
         assert!(pairs_of(&row[..3], [DVec3::Y; 5]) > 0);
         // Folded over.
         assert!(pairs_of(&row, [DVec3::Y, DVec3::Y, DVec3::Z, DVec3::NEG_Y, DVec3::NEG_Y]) > 0);
+    }
+
+    #[test]
+    fn leaves_are_left_out_with_all_their_pairs_or_not_at_all() {
+        let pairs = |left_out: fn(u32, u32) -> bool| {
+            let mut bvh = Bvh2::new(&[DVec3::X; 7]);
+            bvh.leave_out(|_, near| near.extend(0..7), left_out);
+            bvh.refit(|_| Aabb { lo: DVec3::ZERO, hi: DVec3::ONE });
+            let mut found = Vec::new();
+            bvh.pairs(&mut Vec::new(), &mut Vec::new(), |a, b| found.push((a.min(b), a.max(b))));
+            found
+        };
+        assert_eq!(pairs(|_, _| false).len(), 21);
+        assert!(pairs(|_, _| true).is_empty());
+        // One of them is asked for, so all of its leaves are.
+        let some = pairs(|i, j| (i.min(j), i.max(j)) != (0, 1));
+        assert!(some.contains(&(0, 1)) && some.len() < 21, "{some:?}");
     }
 }

@@ -106,3 +106,59 @@ fn sheets_that_stay_apart_are_not_paired() {
     let across = contact.candidates.iter().filter(|c| c.v.iter().any(|v| (*v < 25) != (c.v[0] < 25)));
     assert_eq!(across.count(), 0);
 }
+
+/// A fine strip of 4 mm edges, flat for half of its length, then around a bend of `radius` and back over itself.
+fn folded(radius: f64) -> (Scene, Vec<DVec3>) {
+    const LONG: u32 = 24;
+    let at = |v: u32| (4e-3 * f64::from(v % LONG), 4e-3 * f64::from(v / LONG));
+    let flat = |v: u32| DVec3::new(at(v).0, 0.0, at(v).1);
+    let squares = (0..5 * LONG).filter(|v| v % LONG < LONG - 1);
+    let triangles = squares.flat_map(|v| [[v, v + LONG, v + 1], [v + 1, v + LONG, v + LONG + 1]]).collect();
+    let mesh = Mesh { positions: (0..6 * LONG).map(|v| flat(v).as_vec3()).collect(), triangles, uvs: vec![] };
+    let scene = Scene::from_mesh(&mesh, &builtin::fabric("cotton").unwrap(), &Settings::default()).unwrap();
+    let half = 4e-3 * 11.5;
+    let bent = |v: u32| {
+        let ((s, z), turn) = (at(v), (at(v).0 - half) / radius);
+        let (x, y) = match turn {
+            t if t <= 0.0 => (s, 0.0),
+            t if t >= std::f64::consts::PI => (2.0 * half + std::f64::consts::PI * radius - s, 2.0 * radius),
+            t => (half + radius * t.sin(), radius * (1.0 - t.cos())),
+        };
+        DVec3::new(x, y, z)
+    };
+    (scene, (0..6 * LONG).map(bent).collect())
+}
+
+#[test]
+fn fine_cloth_meets_itself_where_it_folds_and_only_there() {
+    let near = |scene: &Scene, x: &[DVec3]| -> HashSet<[u32; 4]> {
+        let mut cloth = ClothContact::new(scene, x);
+        cloth.find(scene, x, x, 6e-3);
+        cloth.candidates.iter().filter(|c| c.pair == Pair::PointTriangle).map(|c| c.v).collect()
+    };
+    // Hardly bent: one piece that faces one way, although its vertices are 4 mm apart.
+    let (scene, x) = folded(0.2);
+    assert!(near(&scene, &x).is_empty());
+    for radius in [1.5e-3, 2.5e-3] {
+        let (scene, x) = folded(radius);
+        let found = near(&scene, &x);
+        let normal = |t: [u32; 3]| {
+            let [a, b, c] = t.map(|v| x[v as usize]);
+            (b - a).cross(c - a).normalize()
+        };
+        let mut across = 0;
+        for v in 0..scene.len() as u32 {
+            let own = scene.triangles.iter().find(|t| t.contains(&v)).unwrap();
+            for t in scene.triangles.iter().filter(|t| !t.contains(&v) && normal(**t).dot(normal(*own)) < 0.0)
+            {
+                let [p, a, b, c] = [v, t[0], t[1], t[2]].map(|v| x[v as usize]);
+                let w = point_triangle(p, a, b, c);
+                if p.distance(a * w[0] + b * w[1] + c * w[2]) < 5.5e-3 {
+                    across += 1;
+                    assert!(found.contains(&[v, t[0], t[1], t[2]]), "radius {radius}: {v} and {t:?}");
+                }
+            }
+        }
+        assert!(across > 100, "{across}");
+    }
+}

@@ -134,6 +134,7 @@ fn find_contacts(now: &StepContext<'_>, ws: &mut Workspace, iteration: usize) {
         ws.cloth.contacts(
             scene,
             &state.x,
+            &ws.guess,
             &ws.x,
             scene.fabric.thickness,
             settings.self_contact_stiffness,

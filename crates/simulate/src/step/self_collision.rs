@@ -58,7 +58,7 @@ fn stay_apart(scene: &Scene, state: &State, ws: &mut Workspace, near: f64) -> bo
         ws.cloth.find(scene, &state.x, &ws.x, near);
         ws.guess.copy_from_slice(&ws.x);
     }
-    ws.cloth.harden(&state.x, &ws.x, HARDER) == 0
+    ws.cloth.harden(&state.x, &ws.guess, &ws.x, HARDER) == 0
 }
 
 #[cfg(test)]

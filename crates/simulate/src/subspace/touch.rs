@@ -123,11 +123,12 @@ impl Touch {
         let scene = now.scene;
         if self.serves == 0 {
             self.cloth.find(scene, &now.state.x, x, near(scene) + ROOM_M);
+            self.cloth.forget_distances();
             self.serves = every;
         }
         self.serves -= 1;
         let (thickness, stiffness) = (scene.fabric.thickness, now.settings.self_contact_stiffness);
-        self.cloth.contacts(scene, &now.state.x, x, thickness, stiffness, &mut self.contacts);
+        self.cloth.contacts(scene, &now.state.x, x, x, thickness, stiffness, &mut self.contacts);
     }
 
     /// Moves vertices that a step left inside a body out of it, and says which: `push(vertex, by)`.

@@ -1,13 +1,16 @@
 //! Cloth against itself: which features may meet in a step, which touch, and that none pass through.
 
+mod patches;
 mod search;
 
 pub use search::{Broad, Candidate};
 
 use super::constraint::{Contact, NO_SAMPLE};
 use crate::scene::Scene;
+use crate::step::near;
 use glam::DVec3;
-use search::{neighbours, side};
+use patches::Patches;
+use search::{Around, aside, neighbours, overlap, side, touch};
 use toile_geometry::Incidence;
 use toile_geometry::bvh2::{Aabb, Bvh2};
 use toile_geometry::continuous::{Pair, segment_crosses_triangle, time_of_impact};
@@ -49,7 +52,7 @@ pub struct ClothContact {
     pub tangles: Tangles,
     /// Per vertex the box it sweeps in this step, less the motion of all; per triangle too.
     swept: Vec<Aabb>,
-    swept_triangles: Vec<Aabb>,
+    swept_triangles: Vec<Around>,
     /// Which triangles may meet, lent by the state.
     pub broad: Broad,
     /// Pairs whose contacts were made harder, lent by the state.
@@ -61,6 +64,11 @@ pub struct ClothContact {
     folded: Vec<bool>,
     /// Neighbours about them.
     shut: Vec<(u32, u32)>,
+    /// Triangles that are near along the cloth, and the pairs of them about uneven patches.
+    patches: Patches,
+    folds: Vec<(u32, u32)>,
+    /// How far each vertex is from where candidates were found for, m.
+    aside: Vec<f32>,
 }
 
 /// How many times as stiff a contact is whose features are at `share` of the distance where they begin to touch. Layers that
@@ -88,11 +96,21 @@ impl ClothContact {
             scene.triangle_edges.iter().map(|t| t.map(|(e, _)| take(&mut edge_taken, e as usize))).collect();
         let mut bvh = Bvh2::new(&centres);
         bvh.join(&neighbours(scene));
+        let stars = Incidence::new(scene.len(), scene.triangles.iter().copied());
+        let patches = Patches::new(scene, &stars, near(scene));
+        if !patches.is_empty() {
+            let beside = |t: u32| scene.triangles[t as usize].into_iter().flat_map(|v| stars.of(v));
+            bvh.leave_out(
+                |t, near| near.extend(patches.of(t).iter().chain(beside(t))),
+                |s, t| touch(scene, s, t) || patches.share(s, t),
+            );
+        }
         Self {
             bvh,
             own_vertices,
             own_edges,
-            stars: Incidence::new(scene.len(), scene.triangles.iter().copied()),
+            patches,
+            stars,
             tangles: Tangles::new(scene.len()),
             facing: vec![DVec3::ZERO; scene.len()],
             folded: vec![false; scene.len()],
@@ -115,8 +133,8 @@ impl ClothContact {
             self.tangles.any = false;
         }
         let mut crossings = 0;
-        for &(a, b) in self.broad.pairs.iter().chain(&self.shut) {
-            if !self.swept_triangles[a as usize].overlaps(&self.swept_triangles[b as usize]) {
+        for &(a, b) in self.broad.pairs.iter().chain(&self.folds).chain(&self.shut) {
+            if !overlap(&self.swept_triangles[a as usize], &self.swept_triangles[b as usize]) {
                 continue;
             }
             for (s, t) in [(a, b), (b, a)] {
@@ -140,18 +158,24 @@ impl ClothContact {
         crossings
     }
 
-    /// Adds a contact for each candidate nearer than `reach` at `x`. A pair that has changed sides since the
+    /// Adds a contact for each candidate nearer than `reach` at `x`; they were found on the way to `guess`. A pair that has changed sides since the
     /// start of the step is pushed back to where it came from.
     pub fn contacts(
-        &self,
+        &mut self,
         scene: &Scene,
         x_start: &[DVec3],
+        guess: &[DVec3],
         x: &[DVec3],
         reach: f64,
         stiffness: f64,
         out: &mut Vec<Contact>,
     ) {
+        aside(guess, x, &mut self.aside);
         for c in &self.candidates {
+            let clear = c.clear(&self.aside);
+            if clear > reach as f32 && c.never_meets(clear) {
+                continue;
+            }
             let p = c.v.map(|i| x[i as usize]);
             let (w, inner) = match c.pair {
                 Pair::PointTriangle => {
@@ -208,10 +232,20 @@ impl ClothContact {
         }
     }
 
-    /// Makes the contacts of all pairs `by` times as hard that meet on their way from `x0` to `x1`, and says how many do.
-    pub fn harden(&mut self, x0: &[DVec3], x1: &[DVec3], by: f32) -> u32 {
+    /// Forgets how far candidates were apart, so that they serve later steps too.
+    pub fn forget_distances(&mut self) {
+        self.candidates.iter_mut().for_each(Candidate::forget_distance);
+    }
+
+    /// Makes the contacts of all pairs `by` times as hard that meet on their way from `x0` to `x1`, and says how many do; they were
+    /// found on the way to `guess`.
+    pub fn harden(&mut self, x0: &[DVec3], guess: &[DVec3], x1: &[DVec3], by: f32) -> u32 {
         let mut met = 0;
+        aside(guess, x1, &mut self.aside);
         for c in &mut self.candidates {
+            if c.never_meets(c.clear(&self.aside)) {
+                continue;
+            }
             let at = c.v.map(|i| x0[i as usize]);
             let way = c.v.map(|i| x1[i as usize] - x0[i as usize]);
             if time_of_impact(c.pair, &at, &way) < 1.0 {

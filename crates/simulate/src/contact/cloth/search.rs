@@ -2,7 +2,7 @@
 
 use super::ClothContact;
 use crate::scene::Scene;
-use glam::DVec3;
+use glam::{DVec3, Vec3A};
 use toile_geometry::bvh2::Aabb;
 use toile_geometry::continuous::{Pair, distance_squared};
 
@@ -17,25 +17,78 @@ pub struct Candidate {
     pub side: i8,
     /// How many times as stiff as usual their contact is: more for those that a first solve let through.
     pub harder: f32,
+    /// How far apart they are at the start, and at least on the way they were found for, m, rounded down.
+    apart: f32,
+    least: f32,
 }
 
 impl Candidate {
-    /// A pair that may come within `reach` while its vertices go from `x0` to `x1`, of which `common` is the motion of all.
-    fn new(pair: Pair, v: [u32; 4], x0: &[DVec3], x1: &[DVec3], common: DVec3, reach: f64) -> Option<Self> {
+    /// A pair that may come within `reach` while its vertices go from `x0` to `x1`.
+    fn new(pair: Pair, v: [u32; 4], x0: &[DVec3], x1: &[DVec3], reach: f64) -> Option<Self> {
         let start = v.map(|i| x0[i as usize]);
-        let way = v.map(|i| (x1[i as usize] - x0[i as usize] - common).length_squared());
+        let way = [0, 1, 2, 3].map(|k| x1[v[k] as usize] - start[k]);
+        // A distance changes no faster than any vertex of the one moves against any of the other.
+        let against = |i: usize, j: usize| (way[i] - way[j]).length_squared();
         let nearer = match pair {
-            Pair::PointTriangle => way[0].sqrt() + way[1].max(way[2]).max(way[3]).sqrt(),
-            Pair::EdgeEdge => way[0].max(way[1]).sqrt() + way[2].max(way[3]).sqrt(),
+            Pair::PointTriangle => against(0, 1).max(against(0, 2)).max(against(0, 3)),
+            Pair::EdgeEdge => against(0, 2).max(against(0, 3)).max(against(1, 2)).max(against(1, 3)),
         };
+        let nearer = nearer.sqrt();
         let within = reach + nearer;
-        (distance_squared(pair, &start) <= within * within).then(|| Self {
-            pair,
-            v,
-            side: side(pair, &start),
-            harder: 1.0,
+        let apart = distance_squared(pair, &start);
+        (apart <= within * within).then(|| {
+            let apart = apart.sqrt() as f32 * (1.0 - ROUNDING);
+            let least = apart - nearer as f32 * (1.0 + ROUNDING);
+            Self { pair, v, side: side(pair, &start), harder: 1.0, apart, least }
         })
     }
+
+    /// How far apart they stay at least, m, on a way that ends aside of the one they were found for by no more than each vertex
+    /// is `aside`.
+    #[inline]
+    pub(super) fn clear(&self, aside: &[f32]) -> f32 {
+        let m = self.v.map(|v| aside[v as usize]);
+        self.least
+            - match self.pair {
+                Pair::PointTriangle => m[0] + m[1].max(m[2]).max(m[3]),
+                Pair::EdgeEdge => m[0].max(m[1]) + m[2].max(m[3]),
+            }
+    }
+
+    /// Whether two that stay `clear` apart neither meet nor come as near as the continuous check allows: a tenth of where they
+    /// began, and hundredths of a millimetre.
+    #[inline]
+    pub(super) fn never_meets(&self, clear: f32) -> bool {
+        clear > 0.15 * self.apart + 2e-5
+    }
+
+    /// Forgets how far apart they were.
+    pub(super) fn forget_distance(&mut self) {
+        self.least = f32::NEG_INFINITY;
+    }
+}
+
+/// What rounding to f32 may take from a length, as a share of it.
+const ROUNDING: f32 = 1e-6;
+
+/// A box in f32 around one in f64.
+pub(super) type Around = [Vec3A; 2];
+
+fn around(b: &Aabb) -> Around {
+    let (lo, hi) = (b.lo.as_vec3a(), b.hi.as_vec3a());
+    let slack = |v: Vec3A| v.abs() * 2e-7 + Vec3A::splat(1e-7);
+    [lo - slack(lo), hi + slack(hi)]
+}
+
+#[inline]
+pub(super) fn overlap(a: &Around, b: &Around) -> bool {
+    (a[0].cmple(b[1]) & b[0].cmple(a[1])).all()
+}
+
+/// How far each vertex at `x` is from `guess`, m, rounded up.
+pub(super) fn aside(guess: &[DVec3], x: &[DVec3], out: &mut Vec<f32>) {
+    out.clear();
+    out.extend(guess.iter().zip(x).map(|(a, b)| (*b - *a).length() as f32 * (1.0 + ROUNDING)));
 }
 
 /// Pairs of triangles that may meet as long as every vertex stays where it has room.
@@ -74,6 +127,12 @@ fn mean(x: &[DVec3]) -> DVec3 {
 const STEPS_AHEAD: f64 = 4.0;
 const ROOM_M: f64 = 1.5e-3;
 const ASIDE: f64 = 0.3;
+
+/// Whether two triangles share a vertex.
+pub(super) fn touch(scene: &Scene, a: u32, b: u32) -> bool {
+    let other = &scene.triangles[b as usize];
+    scene.triangles[a as usize].iter().any(|v| other.contains(v))
+}
 
 /// Pairs of triangles that share an edge.
 pub(super) fn neighbours(scene: &Scene) -> Vec<[u32; 2]> {
@@ -134,18 +193,19 @@ impl ClothContact {
         let common = mean(x1) - mean(x0);
         self.sweep(scene, x0, x1, common, reach);
         self.candidates.clear();
-        for k in 0..self.broad.pairs.len() {
-            let (a, b) = self.broad.pairs[k];
-            if !self.swept_triangles[a as usize].overlaps(&self.swept_triangles[b as usize]) {
+        let pairs = self.broad.pairs.len();
+        for k in 0..pairs + self.folds.len() {
+            let (a, b) = if k < pairs { self.broad.pairs[k] } else { self.folds[k - pairs] };
+            if !overlap(&self.swept_triangles[a as usize], &self.swept_triangles[b as usize]) {
                 continue;
             }
             let (ta, tb) = (&scene.triangles[a as usize], &scene.triangles[b as usize]);
             if apart(ta, tb, x0, x1, common) <= reach {
-                self.meet(scene, (a, b), x0, x1, common, reach);
+                self.meet(scene, (a, b), x0, x1, reach);
             }
         }
         for k in 0..self.shut.len() {
-            self.meet(scene, self.shut[k], x0, x1, common, reach);
+            self.meet(scene, self.shut[k], x0, x1, reach);
         }
         if !self.hard.is_empty() {
             for c in &mut self.candidates {
@@ -161,15 +221,7 @@ impl ClothContact {
     }
 
     /// Finds the features of two triangles that may meet.
-    fn meet(
-        &mut self,
-        scene: &Scene,
-        (a, b): (u32, u32),
-        x0: &[DVec3],
-        x1: &[DVec3],
-        common: DVec3,
-        reach: f64,
-    ) {
+    fn meet(&mut self, scene: &Scene, (a, b): (u32, u32), x0: &[DVec3], x1: &[DVec3], reach: f64) {
         let swept = |v: u32| self.swept[v as usize];
         let (ta, tb) = (scene.triangles[a as usize], scene.triangles[b as usize]);
         for (s, t) in [(a, b), (b, a)] {
@@ -181,7 +233,7 @@ impl ClothContact {
                 }
                 if swept(ts[k]).overlaps(&bounds) {
                     let v = [ts[k], tt[0], tt[1], tt[2]];
-                    let candidate = Candidate::new(Pair::PointTriangle, v, x0, x1, common, reach);
+                    let candidate = Candidate::new(Pair::PointTriangle, v, x0, x1, reach);
                     candidate.into_iter().for_each(|c| append(&mut self.candidates, c));
                 }
             }
@@ -198,7 +250,7 @@ impl ClothContact {
                     continue;
                 }
                 if swept(r).union(&swept(s)).overlaps(&bounds) {
-                    let candidate = Candidate::new(Pair::EdgeEdge, [p, q, r, s], x0, x1, common, reach);
+                    let candidate = Candidate::new(Pair::EdgeEdge, [p, q, r, s], x0, x1, reach);
                     candidate.into_iter().for_each(|c| append(&mut self.candidates, c));
                 }
             }
@@ -231,6 +283,7 @@ impl ClothContact {
             }
         }
         self.find_neighbours(scene);
+        self.patches.find_uneven(scene, &self.stars, &self.normals, &mut self.folds);
         let [start, end] = &self.normals;
         self.bvh.face(|t| {
             let (a, b) = (start[t as usize], end[t as usize]);
@@ -268,12 +321,12 @@ impl ClothContact {
             let b = *b - common;
             Aabb { lo: a.min(b), hi: a.max(b) }
         }));
-        let around = |boxes: &[Aabb], t: &[u32; 3]| {
+        let over = |boxes: &[Aabb], t: &[u32; 3]| {
             boxes[t[0] as usize].union(&boxes[t[1] as usize]).union(&boxes[t[2] as usize])
         };
         self.swept_triangles.clear();
         self.swept_triangles
-            .extend(scene.triangles.iter().map(|t| around(&self.swept, t).inflated(0.5 * reach)));
+            .extend(scene.triangles.iter().map(|t| around(&over(&self.swept, t).inflated(0.5 * reach))));
         if self.broad.holds(x0, x1, common, reach) && self.bvh.still_even(&self.broad.passed) {
             return;
         }
@@ -284,11 +337,10 @@ impl ClothContact {
             Aabb { lo: a.min(*a + way), hi: a.max(*a + way) }.inflated(ROOM_M + ASIDE * way.length())
         }));
         (*room_reach, *centre) = (reach, mean(x0));
-        self.bvh.refit(|t| around(room, &scene.triangles[t as usize]).inflated(0.5 * reach));
+        self.bvh.refit(|t| over(room, &scene.triangles[t as usize]).inflated(0.5 * reach));
         pairs.clear();
         self.bvh.pairs(&mut self.stack, passed, |a, b| {
-            let (ta, tb) = (scene.triangles[a as usize], scene.triangles[b as usize]);
-            if !ta.iter().any(|v| tb.contains(v)) {
+            if !touch(scene, a, b) && !self.patches.share(a, b) {
                 append(pairs, (a, b));
             }
         });
