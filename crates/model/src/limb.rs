@@ -21,6 +21,8 @@ const WITHIN: u32 = 7;
 pub struct LimbTube {
     /// The bone.
     pub joint: u32,
+    /// Of what lies between two limbs the bone of the other: it follows both by halves.
+    pub other: Option<u32>,
     /// The middle of its line.
     pub middle: Vec3,
     /// From the middle to the far end, m.
@@ -77,6 +79,7 @@ impl LimbTube {
     pub(crate) fn is_sound(&self, joints: usize) -> bool {
         let near = |v: Vec3| v.abs().max_element() <= 1e3;
         (self.joint as usize) < joints
+            && self.other.is_none_or(|j| (j as usize) < joints)
             && near(self.middle)
             && near(self.half)
             && self.half.length() > 1e-3

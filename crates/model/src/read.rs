@@ -236,16 +236,19 @@ fn limbs(file: &mut TensorReader<'_>, vertices: usize) -> (Vec<LimbTube>, Vec<u3
     }
     let [count] = file.shape("limb_joint");
     let joints = file.u32s("limb_joint", &[count]);
+    let has_others = file.has("limb_other");
+    let others = if has_others { file.u32s("limb_other", &[count]) } else { joints.clone() };
     let lines = file.f32s("limb_lines", &[count, 9]);
     let radii = file.f32s("limb_radius", &[count, ALONG * AROUND]);
     let vertices = if count == 0 { 0 } else { vertices };
     let meets = file.u32s("limb_meets", &[vertices]);
     let outward = points(file.f32s("limb_outward", &[vertices, 3]));
     let (lines, radii) = (lines.as_chunks::<9>().0, radii.as_chunks::<{ ALONG * AROUND }>().0);
-    let limbs = joints.into_iter().zip(lines.iter().zip(radii)).map(|(joint, (line, radii))| {
+    let bones = joints.into_iter().zip(others);
+    let limbs = bones.zip(lines.iter().zip(radii)).map(|((joint, other), (line, radii))| {
         let [middle, half, across] = [0, 3, 6].map(|at| Vec3::from_slice(&line[at..at + 3]));
         let radius = std::array::from_fn(|i| std::array::from_fn(|k| radii[i * AROUND + k]));
-        LimbTube { joint, middle, half, across, radius }
+        LimbTube { joint, other: (other != joint).then_some(other), middle, half, across, radius }
     });
     (limbs.collect(), meets, outward)
 }

@@ -144,6 +144,7 @@ fn shield(file: &mut TensorWriter, shield: &Shield) {
 fn limbs(file: &mut TensorWriter, shield: &Shield) {
     let (limbs, vertices) = (&shield.limbs, shield.meets.len());
     file.u32s("limb_joint", &[limbs.len()], limbs.iter().map(|l| l.joint));
+    file.u32s("limb_other", &[limbs.len()], limbs.iter().map(|l| l.other.unwrap_or(l.joint)));
     file.u32s("limb_trunk", &[1], [shield.trunk as u32]);
     let lines = limbs.iter().flat_map(|l| [l.middle, l.half, l.across].map(|v| v.to_array()));
     file.f32s("limb_lines", &[limbs.len(), 9], lines.flatten());

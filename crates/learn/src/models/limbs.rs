@@ -3,7 +3,7 @@
 use faer::Mat;
 use faer::linalg::solvers::{Llt, Solve};
 use glam::{Affine3A, Vec3};
-use toile_assets::{ALONG, AROUND, Body, LimbTube, MAX_LIMBS, around};
+use toile_assets::{ALONG, AROUND, Body, LimbTube, MAX_LIMBS, Role, around};
 
 /// Skin that follows a bone by at least this weight belongs to its limb.
 const LEAST_WEIGHT: f32 = 0.3;
@@ -15,7 +15,7 @@ const SLENDER: f32 = 2.5;
 const ROUGH: f64 = 0.15;
 /// How far a limb goes on beyond its joint and beyond the next one, as shares of half its length: the cap of a bent knee is
 /// past the thigh's end.
-const BEYOND: [f32; 2] = [0.1, 0.35];
+const BEYOND: [f32; 2] = [0.1, 0.5];
 /// Keeps coefficients that no skin tells apart small.
 const RIDGE: f64 = 1e-4;
 /// A trunk is no tube, and cloth on it is kept off by points: its tubes only bring out what got deep into it, so they are
@@ -112,7 +112,8 @@ fn trunk(body: &Body, limbs: &[Draft]) -> Vec<Draft> {
         if half.length() >= 1e-2 {
             let across = half.any_orthogonal_vector().normalize();
             let middle = from + 0.5 * (low + high) * line;
-            let limb = LimbTube { joint: j as u32, middle, half, across, radius: [[0.0; AROUND]; ALONG] };
+            let radius = [[0.0; AROUND]; ALONG];
+            let limb = LimbTube { joint: j as u32, other: None, middle, half, across, radius };
             out.push(Draft { limb, skin, trunk: true });
         }
     }
@@ -130,7 +131,10 @@ fn drafts(body: &Body) -> Vec<Draft> {
     }
     let place = |j: usize| body.joint_from_bind[j].inverse().transform_point3(Vec3::ZERO);
     let mut out = Vec::new();
-    for j in 0..joints.len() {
+    let humanoid = body.humanoid();
+    // A collarbone is within the chest: what is fitted about it lies in cloth that is worn on the breast.
+    let within_trunk = [Role::LeftShoulder, Role::RightShoulder].map(|role| humanoid.joint(role));
+    for j in (0..joints.len()).filter(|j| !within_trunk.contains(&Some(*j))) {
         // Where several joints follow, those without skin of their own are no continuation.
         let next: Vec<usize> =
             (j + 1..joints.len()).filter(|&c| joints[c].parent == Some(j) && !skin[c].is_empty()).collect();
@@ -145,6 +149,7 @@ fn drafts(body: &Body) -> Vec<Draft> {
         let across = half.any_orthogonal_vector().normalize();
         let limb = LimbTube {
             joint: j as u32,
+            other: None,
             middle: 0.5 * (low + high),
             half,
             across,
@@ -163,19 +168,19 @@ fn drafts(body: &Body) -> Vec<Draft> {
 }
 
 /// Sums of a least-squares fit of radii.
-struct RadiusFit {
+pub(super) struct RadiusFit {
     squares: Mat<f64>,
     products: Mat<f64>,
     radii: [f64; 3],
 }
 
 impl RadiusFit {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let n = ALONG * AROUND;
         Self { squares: Mat::zeros(n, n), products: Mat::zeros(n, 1), radii: [0.0; 3] }
     }
 
-    fn add(&mut self, along: f32, x: f32, y: f32, weight: f32) {
+    pub fn add(&mut self, along: f32, x: f32, y: f32, weight: f32) {
         let (rho, w) = (f64::from(x.hypot(y)), f64::from(weight));
         let terms = around(x / x.hypot(y).max(1e-6), y / x.hypot(y).max(1e-6));
         let row: Vec<f64> = (0..ALONG * AROUND)
@@ -193,7 +198,7 @@ impl RadiusFit {
     }
 
     /// `None` where the skin is rougher than a tube may be.
-    fn radius(mut self, most: f64) -> Option<[[f32; AROUND]; ALONG]> {
+    pub fn radius(mut self, most: f64) -> Option<[[f32; AROUND]; ALONG]> {
         let n = ALONG * AROUND;
         let [weight, sum, square_sum] = self.radii;
         if !(weight > 0.0) {

@@ -1,6 +1,7 @@
 //! From takes to a model: the published forms A, B and C by one regression, and D, a correction on top of skinning.
 
 mod assemble;
+mod between;
 pub(crate) mod correction;
 pub(crate) mod hidden_skin;
 mod limbs;

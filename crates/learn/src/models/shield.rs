@@ -1,12 +1,14 @@
 //! Which points of the body each vertex of a garment has to be kept outside of.
 
+use super::between::between;
 use super::limbs::limbs;
 use crate::Error;
 use crate::takes::source::TakeSource;
-use glam::{Affine3A, Vec3};
+use glam::{Affine3A, Mat3, Vec3};
 use toile_assets::{
-    Attachment, Body, CARRIED, LimbTube, NEIGHBOURS, Shield, Skin, TriangleTree, vertex_normals,
+    Attachment, Body, CARRIED, LimbTube, MAX_LIMBS, NEIGHBOURS, Shield, Skin, TriangleTree, vertex_normals,
 };
+use toile_model::Section;
 
 /// Distance between points on the body, m: on a thigh the planes of neighbours meet 3 mm outside of it.
 const SPACING_M: f32 = 0.035;
@@ -31,6 +33,22 @@ const LIMB_END: f32 = 0.15;
 const LOOKED_AT: usize = 3;
 /// Points of the skin that a vertex was near less often are left out: the sum over frames of how near it was.
 const LEAST_SCORE: f32 = 0.05;
+/// And so are those that were so for less than this share of all of a vertex.
+const LEAST_SHARE: f32 = 0.01;
+/// Bones that carry a point of the skin, at most: half of what keeping close cloth outside costs is to pose the points.
+const POINT_BONES: usize = 2;
+/// What would move the draped garment by more than this is not kept out of anything by it, m: a limb as a whole, and one vertex.
+const NO_LIMB_M: f32 = 0.015;
+const DRAPED_M: f32 = 0.003;
+/// What would move a vertex by more than this in one in so many frames of takes neither: a limb, whose sections are no ellipses at
+/// a bent knee, and a plane.
+const LIMB_TAKES_M: f32 = 0.02;
+const TAKES_M: f32 = 0.006;
+const TAKES_SHARE: f32 = 0.02;
+/// A vertex lies on no point of the skin that is farther away, m.
+const LIES_ON_M: f32 = 0.06;
+/// A limb moves less over this share of half of it from its ends.
+const FADES: f32 = 0.12;
 /// One in so many of the frames that are looked at is used for the shape of limbs.
 const POSES_EVERY: usize = 4;
 
@@ -47,7 +65,7 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
     let poses: Vec<Vec<Affine3A>> =
         seen.iter().step_by(POSES_EVERY).map(|(bones, _)| bones.clone()).collect();
     let (mut limbs, trunk) = limbs(body, &poses);
-    let tubes = limbs.len() - trunk;
+    let mut tubes = limbs.len() - trunk;
     let normals = vertex_normals(&attachment.rest, triangles);
     // Below a thigh that is within a skirt, a foot may come up into it.
     let joints = &body.skeleton.joints;
@@ -62,29 +80,34 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
     };
     // They are looked at in this order: cloth between a hand and a thigh lies on the thigh.
     limbs[..tubes].sort_by_key(is_below);
+    let bridges = between(&body.skeleton, &limbs[..tubes], &attachment.rest);
+    for bridge in bridges.into_iter().take(MAX_LIMBS - limbs.len()) {
+        limbs.insert(tubes, bridge);
+        tubes += 1;
+    }
+    let trunk_tubes = limbs.split_off(tubes);
+    limbs.retain(|limb| !holds_draped(limb, attachment));
+    tubes = limbs.len();
+    limbs.extend(trunk_tubes);
     let meet_m: Vec<f32> = limbs.iter().map(|limb| MEET_M[usize::from(is_below(limb))]).collect();
     let (scores, outside) = near_points(body, &seen, &normals);
-    let mut met = vec![vec![0u32; limbs.len()]; attachment.rest.len()];
-    for (bones, cloth) in &seen {
-        for (k, limb) in limbs[..tubes].iter().enumerate() {
-            let bind_from_world = bones[limb.joint as usize].inverse();
-            for (p, met) in cloth.iter().zip(&mut met) {
-                met[k] += u32::from(is_met(limb, bind_from_world.transform_point3(*p), meet_m[k]));
-            }
+    let often = (OFTEN * seen.len() as f32).ceil() as u32;
+    let mut meets = vec![0u32; attachment.rest.len()];
+    for (k, limb) in limbs[..tubes].iter().enumerate() {
+        for (meets, met) in meets.iter_mut().zip(met(limb, meet_m[k], &seen)) {
+            *meets |= u32::from(met >= often) << k;
         }
     }
-    let often = (OFTEN * seen.len() as f32).ceil() as u32;
-    let bits = |met: &Vec<u32>| (0..limbs.len()).fold(0, |bits, k| bits | u32::from(met[k] >= often) << k);
-    let mut meets: Vec<u32> = met.iter().map(bits).collect();
     // A limb that carries a vertex is the skin it lies on.
     for (v, meets) in meets.iter_mut().enumerate() {
         for (k, limb) in limbs.iter().enumerate() {
-            if attachment.skin.weight(v, limb.joint) >= CARRIED {
+            if carries(limb, attachment, v) {
                 *meets &= !(1 << k);
             }
         }
     }
-    let near = looked_at(body, &limbs, &meets, scores);
+    let mut near = looked_at(body, &limbs, &meets, scores);
+    drop_contradicted(body, &seen, &mut near);
     let mut used: Vec<u32> = near.iter().flatten().copied().filter(|point| *point != u32::MAX).collect();
     used.sort_unstable();
     used.dedup();
@@ -100,7 +123,7 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
     let shield = Shield {
         points: used.iter().map(|&v| mesh.positions[v as usize]).collect(),
         normals: used.iter().map(|&v| skin_normals[v as usize].normalize_or(Vec3::Y)).collect(),
-        skin: Skin::from_rows(rows).map_err(toile_assets::Error::from)?,
+        skin: Skin::from_rows(rows).map_err(toile_assets::Error::from)?.strongest(POINT_BONES),
         near: near.into_iter().map(|own| own.map(at)).collect(),
         trunk,
         margin_m: MARGIN_M,
@@ -144,6 +167,94 @@ fn near_points(
     (scores, outside)
 }
 
+/// A point of the world from where a limb is in the bind pose.
+fn bind_from_world(limb: &LimbTube, bones: &[Affine3A]) -> Affine3A {
+    let own = bones[limb.joint as usize];
+    let Some(other) = limb.other else { return own.inverse() };
+    // Between two limbs, by halves, and what that shortens made whole.
+    let sum = |f: fn(&Affine3A) -> Vec3| f(&own) + f(&bones[other as usize]);
+    let x = sum(|m| m.matrix3.x_axis.into()).normalize_or(Vec3::X);
+    let y =
+        sum(|m| m.matrix3.y_axis.into()).reject_from_normalized(x).normalize_or(x.any_orthonormal_vector());
+    let at = 0.5 * sum(|m| m.translation.into());
+    Affine3A::from_mat3_translation(Mat3::from_cols(x, y, x.cross(y)), at).inverse()
+}
+
+/// How far a limb would move a point of the bind pose, m.
+fn moved_m(limb: &LimbTube, section: &Section, p: Vec3) -> f32 {
+    let along = limb.place(p)[0].abs();
+    section.depth_m(limb, p).max(0.0) * ((1.0 - along) / FADES).clamp(0.0, 1.0)
+}
+
+/// Whether a vertex lies on a limb as its sleeve does.
+fn carries(limb: &LimbTube, attachment: &Attachment, v: usize) -> bool {
+    limb.other.is_none() && attachment.skin.weight(v, limb.joint) >= CARRIED
+}
+
+/// Whether the draped garment lies in what is fitted as a limb: a collarbone within the chest is none.
+fn holds_draped(limb: &LimbTube, attachment: &Attachment) -> bool {
+    let section = Section::new(limb, 0.0);
+    (0..attachment.rest.len())
+        .any(|v| !carries(limb, attachment, v) && moved_m(limb, &section, attachment.rest[v]) > NO_LIMB_M)
+}
+
+/// In how many of the frames each vertex comes as near to a limb as cloth that it meets; none where the limb would move it
+/// out of where it was draped, or was in takes.
+fn met(limb: &LimbTube, meet_m: f32, seen: &[(Vec<Affine3A>, Vec<Vec3>)]) -> Vec<u32> {
+    let section = Section::new(limb, 0.0);
+    let mut met = vec![[0u32; 2]; seen[0].1.len()];
+    for (i, (bones, cloth)) in seen.iter().enumerate() {
+        let to_bind = bind_from_world(limb, bones);
+        for (p, [met, within]) in cloth.iter().zip(&mut met) {
+            let p = to_bind.transform_point3(*p);
+            *met += u32::from(is_met(limb, p, meet_m));
+            let most = if i == 0 { DRAPED_M } else { LIMB_TAKES_M };
+            if moved_m(limb, &section, p) > most {
+                *within += if i == 0 { seen.len() as u32 } else { 1 };
+            }
+        }
+    }
+    met.into_iter()
+        .map(|[met, within]| if within as f32 > TAKES_SHARE * met as f32 { 0 } else { met })
+        .collect()
+}
+
+/// Forgets points of the skin behind whose planes a vertex was draped, or was in takes: where skin is hollow, the plane of one
+/// place is far out of another.
+fn drop_contradicted(body: &Body, seen: &[(Vec<Affine3A>, Vec<Vec3>)], near: &mut [[u32; NEIGHBOURS]]) {
+    let normals = body.mesh.normals();
+    // Without the nearest, the next may be as wrong.
+    for _ in 0..LOOKED_AT {
+        let mut counts = vec![[[0u32; 2]; NEIGHBOURS]; near.len()];
+        for (i, (bones, cloth)) in seen.iter().enumerate() {
+            let skin = body.skinned_positions(bones);
+            for (v, p) in cloth.iter().enumerate() {
+                let apart = |k: usize| p.distance_squared(skin[near[v][k] as usize]);
+                let own = (0..NEIGHBOURS).take_while(|k| near[v][*k] != u32::MAX);
+                let Some(k) = own.min_by(|a, b| apart(*a).total_cmp(&apart(*b))) else { continue };
+                if apart(k) > LIES_ON_M * LIES_ON_M {
+                    continue;
+                }
+                let point = near[v][k];
+                let rows = body.skin.row(point as usize);
+                let turned =
+                    rows.map(|(j, w)| w * bones[j as usize].transform_vector3(normals[point as usize]));
+                let height = (*p - skin[point as usize]).dot(turned.sum::<Vec3>().normalize_or_zero());
+                let most = if i == 0 { DRAPED_M } else { TAKES_M };
+                counts[v][k][0] += 1;
+                if MARGIN_M - height > most {
+                    counts[v][k][1] += if i == 0 { seen.len() as u32 } else { 1 };
+                }
+            }
+        }
+        for (near, counts) in near.iter_mut().zip(counts) {
+            let right = |k: &usize| counts[*k][1] as f32 <= TAKES_SHARE * counts[*k][0] as f32;
+            let kept = (0..NEIGHBOURS).filter(right).map(|k| near[k]).collect::<Vec<u32>>();
+            *near = std::array::from_fn(|k| kept.get(k).copied().unwrap_or(u32::MAX));
+        }
+    }
+}
+
 /// Whether a point of the bind pose is as near to a limb as cloth that it meets.
 fn is_met(limb: &LimbTube, p: Vec3, meet_m: f32) -> bool {
     let [along, x, y] = limb.place(p);
@@ -163,6 +274,7 @@ fn looked_at(
     scores: Vec<Vec<(u32, f32)>>,
 ) -> Vec<[u32; NEIGHBOURS]> {
     let of = |(mut scores, meets): (Vec<(u32, f32)>, &u32)| {
+        let least = scores.iter().map(|(_, score)| LEAST_SHARE * score).sum::<f32>().max(LEAST_SCORE);
         scores.retain(|(point, score)| {
             let at = body.mesh.positions[*point as usize];
             let on_a_limb = body.skin.row(*point as usize).filter(|(_, w)| *w > LIMB_ALONE).any(|(j, _)| {
@@ -170,7 +282,7 @@ fn looked_at(
                 let mut own = met.filter(|(_, limb)| limb.joint == u32::from(j));
                 own.any(|(_, limb)| limb.place(at)[0].abs() < 1.0 - LIMB_END)
             });
-            *score > LEAST_SCORE && !on_a_limb
+            *score > least && !on_a_limb
         });
         scores.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let mut own = [u32::MAX; NEIGHBOURS];
@@ -181,7 +293,7 @@ fn looked_at(
 }
 
 /// Bones and cloth of the bind pose and of `frames` of all takes, evenly thinned.
-fn thinned<S: TakeSource + ?Sized>(
+pub(super) fn thinned<S: TakeSource + ?Sized>(
     body: &Body,
     attachment: &Attachment,
     source: &S,
@@ -222,4 +334,25 @@ fn spread(positions: &[Vec3]) -> Vec<u32> {
         kept.iter().copied().min_by(|a, b| apart(a).total_cmp(&apart(b))).unwrap_or(0)
     };
     positions.iter().map(nearest).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toile_assets::{AttachmentSettings, attach, builtin};
+
+    #[test]
+    fn nothing_is_kept_out_from_between_the_legs_of_trousers() {
+        let body = builtin::body("mannequin:female").unwrap();
+        let (limbs, trunk) = limbs(&body, &[vec![Affine3A::IDENTITY; body.skeleton.len()]]);
+        let tubes = &limbs[..limbs.len() - trunk];
+        let wrong = |garment: &str| {
+            let garment = builtin::garment(garment, &body).unwrap();
+            let worn = attach(&body, &garment.sim, &AttachmentSettings::default()).unwrap();
+            let found = between(&body.skeleton, tubes, &worn.rest);
+            found.iter().map(|limb| holds_draped(limb, &worn)).collect::<Vec<bool>>()
+        };
+        assert_eq!(wrong("dress"), [false]);
+        assert!(wrong("pants").into_iter().all(|wrong| wrong));
+    }
 }

@@ -246,6 +246,7 @@ fn correcting(size: Size, seed: u64, [centres, drives]: [usize; 2]) -> Model {
                 radius[0][0] = 0.1;
                 LimbTube {
                     joint: j as u32,
+                    other: (j == 2).then_some(1),
                     middle: Vec3::new(0.15 - 0.1 * j as f32, -0.3, 0.1),
                     half: Vec3::new(0.0, -0.4, 0.0),
                     across: Vec3::X,

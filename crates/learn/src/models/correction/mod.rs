@@ -7,6 +7,7 @@
 
 mod choose;
 mod gate;
+mod hang;
 pub(crate) mod motions;
 mod readout;
 #[cfg(test)]
@@ -17,7 +18,7 @@ pub use gate::GateFit;
 use crate::inputs::joints::{candidates, drawn_to_hips};
 use crate::inputs::standard::Inputs;
 use crate::inputs::surroundings;
-use crate::models::shield::shield;
+use crate::models::shield::{shield, thinned};
 use crate::models::train::{Training, attachment};
 use crate::takes::mirror::{Mirror, WithMirrored};
 use crate::takes::source::{TakeSource, heads};
@@ -50,6 +51,9 @@ const BONES: usize = 4;
 
 /// Shares of what hangs on legs that are tried on the hips.
 const DRAWN_TO_HIPS: [f32; 1] = [0.75];
+
+/// Frames that weights of skirts are fitted to.
+const HUNG_FRAMES: usize = 400;
 
 /// What has to be left of the squared error on clips left out for that.
 const PAYS: f64 = 0.95;
@@ -86,12 +90,20 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
     let mut joints: Vec<usize> = sets.iter().flatten().map(|(j, _)| *j).collect();
     joints.sort_unstable();
     joints.dedup();
-    // Hung as it is skinned, or with a share of what legs carry hung on the hips: whichever leaves less on clips left out.
-    let mut hung = vec![(0.0, attachment.clone())];
-    hung.extend(DRAWN_TO_HIPS.iter().filter_map(|&s| Some((s, drawn_to_hips(body, &attachment, s)?))));
+    // Hung as it is skinned, with a share of what legs carry hung on the hips, or as takes show it: whichever leaves less
+    // on clips left out.
+    let mut hung = vec![("as skinned".to_string(), attachment.clone())];
+    hung.extend(
+        DRAWN_TO_HIPS.iter().filter_map(|&s| {
+            Some((format!("{s} of legs on the hips"), drawn_to_hips(body, &attachment, s)?))
+        }),
+    );
+    let seen = thinned(body, &attachment, &source, HUNG_FRAMES)?;
+    let fitted = hang::fitted(body, &attachment, &first.triangles, &seen);
+    hung.extend(fitted.map(|fitted| ("as in takes".into(), fitted)));
     let ways = hung.len() as f64;
-    let mut best: Option<(f64, Motions, Inputs, Attachment, f32)> = None;
-    for (k, (share, mut attachment)) in hung.into_iter().enumerate() {
+    let mut best: Option<(f64, Motions, Inputs, Attachment, String)> = None;
+    for (k, (how, mut attachment)) in hung.into_iter().enumerate() {
         attachment.skin = attachment.skin.strongest(BONES);
         let dims = settings.cloth_dims.max(1);
         let mut motions = Motions::new(&source, &heads, &attachment, &joints, dims, &|done| {
@@ -121,10 +133,10 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
         // Far from training, where the gate shuts, plain skinning is the better ground: a skirt that follows a bow with its hips
         // alone stands off behind. So hips have to pay.
         if best.as_ref().is_none_or(|(least, ..)| left < PAYS * least) {
-            best = Some((left, motions, inputs, attachment, share));
+            best = Some((left, motions, inputs, attachment, how));
         }
     }
-    let Some((_, motions, inputs, attachment, drawn)) = best else {
+    let Some((_, motions, inputs, attachment, hung)) = best else {
         return Err(Error::Empty("the garment never leaves its skinned place in any take".into()));
     };
     let d = motions.space.basis.ncols();
@@ -167,7 +179,7 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
         ("ridge", chosen.ridge.to_string()),
         ("mirrored", mirrored.to_string()),
         ("inputs", report.joints.join(" ")),
-        ("drawn_to_hips", drawn.to_string()),
+        ("hung", hung),
         ("left_out_over_skin", format!("{:.3}", report.left_out)),
         ("features", correction.features().to_string()),
     ];

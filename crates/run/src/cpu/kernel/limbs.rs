@@ -1,9 +1,8 @@
 //! Vertices that are within an arm or a leg are moved out of it, lanes over instances as in [`super::skin`].
 //!
-//! Limbs that a vertex meets often are always looked at, others where the box about its panel is near them. What that takes is
-//! the place along a limb's line and in an ellipse about it ([`Cover`]). The radius is looked up only where one of
-//! the lanes is within that. Which limbs a lane is held against is its own affair, and one that is not moved keeps its bits,
-//! so which instances share lanes changes nothing.
+//! Limbs that a vertex meets often are always looked at, others where the box about its panel is near them. Every section of
+//! a limb is an ellipse ([`Section`]): one look says whether a vertex is in it, and how far. Which limbs a lane is held
+//! against is its own affair, and one that is not moved keeps its bits, so which instances share lanes changes nothing.
 //! Measured and left: lanes over the vertices of a panel, instance by instance (twice the time: a panel of a garment is
 //! half a metre long, so that most limbs are near it), and a queue of the lanes that are near a limb, worked side by side
 //! whatever vertex they are of (a tenth more: with sixteen lanes half of all are near, and bringing them together costs as
@@ -12,20 +11,16 @@
 use super::fuse::Fuse;
 use super::normals::inverse_sqrt;
 use glam::Vec3;
-use toile_model::{Attachment, CARRIED, LimbTube, MAX_LIMBS, Shield};
+use toile_model::{Attachment, CARRIED, LimbTube, MAX_LIMBS, Section, Shield};
 
-/// Numbers of a posed limb: its middle, its line, across and to the side, and two directions of the ellipse about it.
-const NUMBERS: usize = 18;
+/// Numbers of a posed limb: its middle, its line and the two axes of its ellipse, each over their length.
+const NUMBERS: usize = 12;
 /// Numbers of the ball about the trunk: its middle and the square of its radius.
 const BALL: usize = 4;
 /// Over this share of half a limb from its ends it fades, so that nothing jumps where a vertex slides over them.
 pub(crate) const FADE: f32 = 0.12;
-/// How far outside of limbs vertices are kept, m: between them edges cut the round of a thigh.
-const BESIDE_M: f32 = 0.002;
-/// Of a limb's shape, coefficients along it and terms around it that are looked at: what is left out of thighs and arms is a
-/// millimetre or two, and two thirds of the work.
-const KEPT_ALONG: usize = 4;
-const KEPT_AROUND: usize = 5;
+/// How far outside of limbs vertices are kept, m: between them edges cut the round of a thigh, and no thigh is quite an ellipse.
+const BESIDE_M: f32 = 0.004;
 /// A limb that fewer than one in so many vertices meet often is rare.
 const RARE: usize = 100;
 /// The least weight by which a limb carries the edge of a garment.
@@ -47,26 +42,18 @@ pub(crate) struct Limbs {
 }
 
 pub(crate) struct Shape {
-    /// Where the bone's matrix begins.
-    pub bone: usize,
+    /// Where the bones' matrices begin: of what lies between two limbs both, by halves, else the same twice.
+    pub bones: [usize; 2],
     pub middle: Vec3,
     /// Half the line over the square of its length: a product with it is the place along the line, −1 to 1.
     pub along: Vec3,
-    pub across: Vec3,
-    pub side: Vec3,
-    /// Polynomials along the line, one for each term around it.
-    pub radius: [[f32; KEPT_ALONG]; KEPT_AROUND],
-    /// At a place along the line nothing farther from it than `reach_m[0] + place · reach_m[1]` is within the limb.
-    #[cfg_attr(not(feature = "gpu"), allow(dead_code))] // the shader's first look
-    pub reach_m: [f32; 2],
-    /// The largest of that.
-    largest_m: f32,
-    cover: Cover,
-    /// Square of half the line's length.
-    pub half_sq: f32,
+    pub section: Section,
+    /// From the middle to the farthest of the limb, m.
+    pub ends_m: f32,
     /// Where it ends, with what others may push a vertex by, as a place along the line.
     pub end: f32,
-    pub margin_m: f32,
+    /// How far from its line a panel may be and still meet the limb, in the ellipse's measure.
+    pub beside: f32,
     /// Which way is out of it for cloth that is deep in it: 1 where that is out of the body, as for a skirt over thighs, −1 where it
     /// is in, as for a bodice that an arm lies on.
     pub outward: f32,
@@ -84,25 +71,19 @@ impl Limbs {
         // A limb that carries the garment's edge and nothing of it whole comes out of an opening: it lies on the cloth.
         let comes_out = |limb: &LimbTube| {
             let most = (0..worn.rest.len()).map(|v| worn.skin.weight(v, limb.joint)).fold(0.0, f32::max);
-            (EDGE..CARRIED).contains(&most) && !limb.is_within(&worn.rest)
+            limb.other.is_none() && (EDGE..CARRIED).contains(&most) && !limb.is_within(&worn.rest)
         };
         let first_of_trunk = shield.limbs.len() - shield.trunk;
         let shape = |(k, limb): (usize, &LimbTube)| {
-            let radius = simplified(limb);
-            let reach_m = reach_m(&radius, margin_m);
+            let (section, half_m) = (Section::new(limb, margin_m), limb.half.length());
             Shape {
-                bone: 12 * limb.joint as usize,
+                bones: [limb.joint, limb.other.unwrap_or(limb.joint)].map(|j| 12 * j as usize),
                 middle: limb.middle,
                 along: limb.half / limb.half.length_squared(),
-                across: limb.across,
-                side: limb.side(),
-                radius,
-                reach_m,
-                largest_m: reach_m[0] + reach_m[1].abs(),
-                cover: Cover::new(&radius, margin_m),
-                half_sq: limb.half.length_squared(),
-                end: 1.0 + SLACK_M / limb.half.length(),
-                margin_m,
+                ends_m: half_m + section.largest() * section.long[0],
+                end: 1.0 + SLACK_M / half_m,
+                beside: section.largest() + SLACK_M / section.long[1],
+                section,
                 outward: if k < first_of_trunk && comes_out(limb) { -1.0 } else { 1.0 },
             }
         };
@@ -143,27 +124,7 @@ impl Limbs {
     pub fn pose<F: Fuse, const L: usize>(&self, bones: &[[f32; L]], out: &mut [[f32; L]]) {
         let (limbs, ball) = out.split_at_mut(NUMBERS * self.shapes.len());
         for (shape, out) in self.shapes.iter().zip(limbs.as_chunks_mut::<NUMBERS>().0) {
-            let bone: &[[f32; L]; 12] = bones[shape.bone..].first_chunk().expect("bones are whole");
-            for axis in 0..3 {
-                for n in 0..L {
-                    let turned = |v: Vec3, from: f32| {
-                        let z = F::fma(bone[6 + axis][n], v.z, from);
-                        F::fma(bone[axis][n], v.x, F::fma(bone[3 + axis][n], v.y, z))
-                    };
-                    out[axis][n] = turned(shape.middle, bone[9 + axis][n]);
-                    out[3 + axis][n] = turned(shape.along, 0.0);
-                    out[6 + axis][n] = turned(shape.across, 0.0);
-                    out[9 + axis][n] = turned(shape.side, 0.0);
-                }
-            }
-            for (k, [along, across, side]) in shape.cover.ways.into_iter().enumerate() {
-                for axis in 0..3 {
-                    for n in 0..L {
-                        let beside = F::fma(out[6 + axis][n], across, out[9 + axis][n] * side);
-                        out[12 + 3 * k + axis][n] = F::fma(out[3 + axis][n], along, beside);
-                    }
-                }
-            }
+            shape.pose::<F, L>(bones, out);
         }
         self.pose_ball::<F, L>(limbs, ball);
     }
@@ -189,7 +150,7 @@ impl Limbs {
                     let apart = limb[axis][n] - ball[axis][n];
                     apart_sq = F::fma(apart, apart, apart_sq);
                 }
-                let radius = apart_sq.sqrt() + shape.ends_m();
+                let radius = apart_sq.sqrt() + shape.ends_m;
                 let radius_sq = radius * radius;
                 ball[3][n] = if radius_sq > ball[3][n] { radius_sq } else { ball[3][n] };
             }
@@ -252,11 +213,11 @@ impl Limbs {
             let apart = apart(&centre, limb);
             // A box is apart from a limb where it is so along its line, across it or to its side.
             let along = gap::<F, W>(&apart, &half, limb, 3, shape.end);
-            let across = gap::<F, W>(&apart, &half, limb, 6, shape.beside_m());
-            let side = gap::<F, W>(&apart, &half, limb, 9, shape.beside_m());
+            let long = gap::<F, W>(&apart, &half, limb, 6, shape.beside);
+            let wide = gap::<F, W>(&apart, &half, limb, 9, shape.beside);
             let mut close = [0u32; W];
             for n in 0..W {
-                close[n] = along[n].to_bits() & across[n].to_bits() & side[n].to_bits();
+                close[n] = along[n].to_bits() & long[n].to_bits() & wide[n].to_bits();
             }
             near.lanes[k] = F::signs(&close);
             near.any |= u32::from(near.lanes[k] != 0) << k;
@@ -294,22 +255,17 @@ impl Limbs {
             let (shape, limb) = (&self.shapes[k], &posed[k]);
             let apart = apart(point, limb);
             let place = dot::<F, W>(&apart, limb, 3);
-            let near = shape.near::<F, W>(&apart, &place, limb) & lanes;
-            if near == 0 {
-                continue;
-            }
-            let (across, side) = (dot::<F, W>(&apart, limb, 6), dot::<F, W>(&apart, limb, 9));
-            let inside = shape.inside::<F, W>(&place, [&across, &side]);
-            let within = inside.signs::<F>() & near;
+            let inside = shape.inside::<F, W>(&apart, &place, limb);
+            let within = inside.signs::<F>(&place) & lanes;
             if within == 0 {
                 continue;
             }
-            let out = self.outward_at::<F, W>(v, bones, limb, shape.outward);
-            let [by_across, by_side] = shape.out_of::<F, W>(&inside, &place, [&across, &side], &out);
+            let out = self.outward_at::<F, W>(v, bones, limb, shape);
+            let by = shape.out_of::<F, W>(&inside, &place, &out);
             let mut moved = [[0.0f32; W]; 3];
             for axis in 0..3 {
                 for n in 0..W {
-                    let to = F::fma(limb[6 + axis][n], by_across[n], limb[9 + axis][n] * by_side[n]);
+                    let to = F::fma(limb[6 + axis][n], by[0][n], limb[9 + axis][n] * by[1][n]);
                     moved[axis][n] = point[axis][n] + to;
                 }
             }
@@ -323,17 +279,17 @@ impl Limbs {
         [once, twice]
     }
 
-    /// Which way is out of the body for a vertex, or into it where `sign` says so: across a posed limb and to its side.
+    /// Which way is out of the body for a vertex, or into it where the limb lies on the garment, in the ellipse's measure.
     #[inline(always)]
     fn outward_at<F: Fuse, const W: usize>(
         &self,
         v: usize,
         bones: &[[f32; W]],
         limb: &[[f32; W]; NUMBERS],
-        sign: f32,
+        shape: &Shape,
     ) -> [[f32; W]; 2] {
         let (bone, outward) = self.outward[v];
-        let outward = outward * sign;
+        let outward = outward * shape.outward;
         let bone: &[[f32; W]; 12] = bones[bone as usize..].first_chunk().expect("bones are whole");
         let mut out = [[0.0f32; W]; 3];
         for axis in 0..3 {
@@ -377,218 +333,116 @@ fn apart<const W: usize>(point: &[[f32; W]; 3], limb: &[[f32; W]; NUMBERS]) -> [
     apart
 }
 
-/// How far vertices are within a limb, in every lane.
+/// Where vertices are in the section of a limb, in every lane.
 struct Inside<const W: usize> {
-    /// Terms around the limb at their place along it.
-    terms: [[f32; W]; KEPT_AROUND],
-    /// Distances from its line, and what they are short of the radius.
-    rho: [f32; W],
-    missing: [f32; W],
+    /// From the middle of the section, in the ellipse's measure, and the square of that distance.
+    at: [[f32; W]; 2],
+    at_sq: [f32; W],
+    /// How far the section reaches.
+    reach: [f32; W],
 }
 
 impl<const W: usize> Inside<W> {
     /// Lanes that are within, bit by bit.
     #[inline(always)]
-    fn signs<F: Fuse>(&self) -> u32 {
+    fn signs<F: Fuse>(&self, place: &[f32; W]) -> u32 {
         let mut within = [0u32; W];
         for n in 0..W {
-            // Less than nothing is missing: the sign.
-            within[n] = (0.0 - self.missing[n]).to_bits();
+            // By the signs: comparisons would be gathered lane by lane.
+            let beyond = F::fma(self.reach[n], -self.reach[n], self.at_sq[n]);
+            within[n] = (place[n].abs() - 1.0).to_bits() & beyond.to_bits();
         }
         F::signs(&within)
     }
 }
 
 impl Shape {
-    /// How far beside the line a panel may be and still meet the limb, m.
-    pub fn beside_m(&self) -> f32 {
-        self.largest_m + SLACK_M
-    }
-
-    /// From its middle to the farthest of its ends, m.
-    fn ends_m(&self) -> f32 {
-        self.half_sq.sqrt() + self.largest_m
-    }
-
-    /// Lanes in which a vertex may be within the limb, bit by bit.
+    /// Poses the limb for all lanes.
     #[inline(always)]
-    fn near<F: Fuse, const W: usize>(
+    fn pose<F: Fuse, const L: usize>(&self, bones: &[[f32; L]], out: &mut [[f32; L]; NUMBERS]) {
+        let of = |k: usize| bones[self.bones[k]..].first_chunk::<12>().expect("bones are whole");
+        let is_between = self.bones[0] != self.bones[1];
+        let mut bone = *of(0);
+        if is_between {
+            for (own, other) in bone.iter_mut().zip(of(1)) {
+                for n in 0..L {
+                    own[n] = 0.5 * (own[n] + other[n]);
+                }
+            }
+        }
+        let ways = self.section.ways;
+        for axis in 0..3 {
+            for n in 0..L {
+                let turned = |v: Vec3, from: f32| {
+                    let z = F::fma(bone[6 + axis][n], v.z, from);
+                    F::fma(bone[axis][n], v.x, F::fma(bone[3 + axis][n], v.y, z))
+                };
+                out[axis][n] = turned(self.middle, bone[9 + axis][n]);
+                out[3 + axis][n] = turned(self.along, 0.0);
+                out[6 + axis][n] = turned(ways[0], 0.0);
+                out[9 + axis][n] = turned(ways[1], 0.0);
+            }
+        }
+        if is_between {
+            // Between two limbs that part directions get shorter.
+            for (at, v) in [(3, self.along), (6, ways[0]), (9, ways[1])] {
+                let long_sq = v.length_squared();
+                for n in 0..L {
+                    let [x, y, z] = [out[at][n], out[at + 1][n], out[at + 2][n]];
+                    let per = inverse_sqrt::<F>(F::fma(x, x, F::fma(y, y, F::fma(z, z, 1e-12))) / long_sq);
+                    (out[at][n], out[at + 1][n], out[at + 2][n]) = (x * per, y * per, z * per);
+                }
+            }
+        }
+    }
+
+    /// Where vertices are in the section at their place along the limb.
+    #[inline(always)]
+    fn inside<F: Fuse, const W: usize>(
         &self,
         apart: &[[f32; W]; 3],
         place: &[f32; W],
         limb: &[[f32; W]; NUMBERS],
-    ) -> u32 {
-        let (u, v) = (dot::<F, W>(apart, limb, 12), dot::<F, W>(apart, limb, 15));
-        let ([from_u, from_v], [a, b, c]) = (self.cover.from, self.cover.reach_m);
-        let mut near = [0u32; W];
+    ) -> Inside<W> {
+        let mut at = [dot::<F, W>(apart, limb, 6), dot::<F, W>(apart, limb, 9)];
+        let (mut at_sq, mut reach) = ([0.0f32; W], [0.0f32; W]);
+        let [a, b, c, d] = self.section.reach;
+        let [u, v] = self.section.middle;
         for n in 0..W {
-            let (u, v) = (u[n] - from_u, v[n] - from_v);
-            let reach = F::fma(F::fma(place[n], c, b), place[n], a);
-            let beyond = F::fma(u, u, F::fma(v, v, -(reach * reach)));
-            // By the signs: comparisons would be gathered lane by lane.
-            near[n] = (place[n].abs() - 1.0).to_bits() & beyond.to_bits();
+            let p = place[n];
+            at[0][n] -= F::fma(F::fma(u[2], p, u[1]), p, u[0]);
+            at[1][n] -= F::fma(F::fma(v[2], p, v[1]), p, v[0]);
+            at_sq[n] = F::fma(at[0][n], at[0][n], F::fma(at[1][n], at[1][n], 1e-12));
+            reach[n] = F::fma(F::fma(F::fma(d, p, c), p, b), p, a);
         }
-        F::signs(&near)
+        Inside { at, at_sq, reach }
     }
 
-    /// How far within the limb vertices are.
-    #[inline(always)]
-    fn inside<F: Fuse, const W: usize>(&self, place: &[f32; W], [x, y]: [&[f32; W]; 2]) -> Inside<W> {
-        // The terms around the limb at this place.
-        let [a, b, c, d, e] = &self.radius;
-        let of = |coefficients| polynomial::<F, W>(coefficients, place);
-        // Written out: in a loop over the terms the compiler makes lanes of them.
-        let terms = [of(a), of(b), of(c), of(d), of(e)];
-        let (mut rho, mut cos, mut sin) = ([0.0f32; W], [0.0f32; W], [0.0f32; W]);
-        for n in 0..W {
-            let rho_sq = F::fma(x[n], x[n], F::fma(y[n], y[n], 1e-12));
-            let per = inverse_sqrt::<F>(rho_sq);
-            (rho[n], cos[n], sin[n]) = (rho_sq * per, x[n] * per, y[n] * per);
-        }
-        let radius = self.radius_at::<F, W>(&terms, &cos, &sin);
-        let mut missing = [0.0f32; W];
-        for n in 0..W {
-            missing[n] = radius[n] - rho[n];
-        }
-        Inside { terms, rho, missing }
-    }
-
-    /// By how much a vertex is to be moved across and to the side. It goes straight away from the line where it is hardly
-    /// inside; the deeper it is, the more towards the side that is out of the body for it: the front of a skirt comes
-    /// out in front of a thigh that has passed through it.
+    /// By how much a vertex is to be moved along the two axes as they are posed. It goes straight away from the middle where it is
+    /// hardly inside; the deeper it is, the more towards the side that is out of the body for it: the front of a skirt
+    /// comes out in front of a thigh that has passed through it.
     #[inline(always)]
     fn out_of<F: Fuse, const W: usize>(
         &self,
         inside: &Inside<W>,
         place: &[f32; W],
-        [x, y]: [&[f32; W]; 2],
-        [out_x, out_y]: &[[f32; W]; 2],
+        out: &[[f32; W]; 2],
     ) -> [[f32; W]; 2] {
-        let Inside { terms, rho, missing } = inside;
-        let mut toward = [[0.0f32; W]; 2];
-        for n in 0..W {
-            let (to_x, to_y) = (F::fma(out_x[n], missing[n], x[n]), F::fma(out_y[n], missing[n], y[n]));
-            let per = inverse_sqrt::<F>(F::fma(to_x, to_x, F::fma(to_y, to_y, 1e-12)));
-            (toward[0][n], toward[1][n]) = (to_x * per, to_y * per);
-        }
-        let radius = self.radius_at::<F, W>(terms, &toward[0], &toward[1]);
+        let Inside { at, at_sq, reach } = inside;
+        let [long_sq, wide_sq] = self.section.long.map(|l| l * l);
         let mut by = [[0.0f32; W]; 2];
         for n in 0..W {
-            let at = if radius[n] > rho[n] { radius[n] } else { rho[n] };
+            let rho = at_sq[n] * inverse_sqrt::<F>(at_sq[n]);
+            let missing = reach[n] - rho;
+            let (to_u, to_v) = (F::fma(out[0][n], missing, at[0][n]), F::fma(out[1][n], missing, at[1][n]));
+            let far = reach[n] * inverse_sqrt::<F>(F::fma(to_u, to_u, F::fma(to_v, to_v, 1e-12)));
             let fade = (1.0 - place[n].abs()) * (1.0 / FADE);
             let fade = if fade < 1.0 { fade } else { 1.0 };
-            by[0][n] = F::fma(toward[0][n], at, -x[n]) * fade;
-            by[1][n] = F::fma(toward[1][n], at, -y[n]) * fade;
+            by[0][n] = F::fma(to_u, far, -at[0][n]) * (fade * long_sq);
+            by[1][n] = F::fma(to_v, far, -at[1][n]) * (fade * wide_sq);
         }
         by
     }
-
-    /// The radius, with the margin, in a unit direction.
-    #[inline(always)]
-    fn radius_at<F: Fuse, const W: usize>(
-        &self,
-        terms: &[[f32; W]; KEPT_AROUND],
-        cos: &[f32; W],
-        sin: &[f32; W],
-    ) -> [f32; W] {
-        let mut out = [0.0f32; W];
-        for n in 0..W {
-            let (c, s) = (cos[n], sin[n]);
-            let (cos2, sin2) = (F::fma(c, c, -(s * s)), 2.0 * c * s);
-            let first = F::fma(terms[1][n], c, F::fma(terms[2][n], s, terms[0][n] + self.margin_m));
-            out[n] = F::fma(terms[3][n], cos2, F::fma(terms[4][n], sin2, first));
-        }
-        out
-    }
-}
-
-/// An ellipse about every section of a limb, with the margin: what is beyond it is not in the limb.
-struct Cover {
-    /// Two directions as shares of along, across and side. A product with them, less `from`, is the place in the ellipse.
-    ways: [[f32; 3]; 2],
-    from: [f32; 2],
-    /// Its radius, a polynomial along the line, m.
-    reach_m: [f32; 3],
-}
-
-impl Cover {
-    fn new(radius: &[[f32; KEPT_ALONG]; KEPT_AROUND], margin_m: f32) -> Self {
-        let term = |k: usize, place: f32| radius[k].iter().rev().fold(0.0, |sum, c| sum * place + c);
-        let places = || (0..=64).map(|i| i as f32 / 32.0 - 1.0);
-        let mean = |k: usize| places().map(|p| term(k, p)).sum::<f32>() / 65.0;
-        let slope =
-            |k: usize| places().map(|p| p * term(k, p)).sum::<f32>() / places().map(|p| p * p).sum::<f32>();
-        // The first harmonic is where the middle of a section is, the second how much longer it is than wide, and which way.
-        let (middle, drift) = ([mean(1), mean(2)], [slope(1), slope(2)]);
-        let (cos2, sin2) = (mean(3), mean(4));
-        let longer = (cos2.hypot(sin2) / mean(0).abs().max(1e-3)).min(0.4);
-        let (sin, cos) = (0.5 * sin2.atan2(cos2)).sin_cos();
-        let axes = [[cos, sin, 1.0 + longer], [-sin, cos, 1.0 - longer]];
-        let ways = axes.map(|[x, y, long]| [-(x * drift[0] + y * drift[1]) / long, x / long, y / long]);
-        let from = axes.map(|[x, y, long]| (x * middle[0] + y * middle[1]) / long);
-        let largest = |place: f32| {
-            let terms: [f32; KEPT_AROUND] = std::array::from_fn(|k| term(k, place));
-            let reach = |step: i32| {
-                let (s, c) = (step as f32 / 64.0 * std::f32::consts::TAU).sin_cos();
-                let around = [1.0, c, s, c * c - s * s, 2.0 * c * s];
-                let rho = margin_m + terms.iter().zip(around).map(|(t, a)| t * a).sum::<f32>();
-                let at = |[along, across, side]: [f32; 3]| place * along + rho * (c * across + s * side);
-                (at(ways[0]) - from[0]).hypot(at(ways[1]) - from[1])
-            };
-            // The line itself is within, too: what is between it and the skin then is.
-            let line = (place * ways[0][0] - from[0]).hypot(place * ways[1][0] - from[1]);
-            (0..64).map(reach).fold(line, f32::max)
-        };
-        let all: Vec<(f32, f32)> = places().map(|p| (p, largest(p))).collect();
-        let sum = |f: &dyn Fn(f32, f32) -> f32| all.iter().map(|(p, r)| f(*p, *r)).sum::<f32>() / 65.0;
-        // Even and odd powers are apart from each other on the whole of the line.
-        let (squares, fourths) = (sum(&|p, _| p * p), sum(&|p, _| p.powi(4)));
-        let (flat, bent) = (sum(&|_, r| r), sum(&|p, r| p * p * r));
-        let c = (bent - squares * flat) / (fourths - squares * squares);
-        let b = sum(&|p, r| p * r) / squares;
-        let above = all.iter().map(|(p, r)| r - b * p - c * p * p).fold(0.0, f32::max);
-        // Between the places looked at it is hardly larger.
-        Self { ways, from, reach_m: [1.02 * above + 0.02 * (b.abs() + c.abs()), b, c] }
-    }
-}
-
-/// The shape of a limb with fewer coefficients along it and fewer terms around it: Legendre polynomials up to the degree that
-/// is kept, which is nearest on the whole of the line.
-fn simplified(limb: &LimbTube) -> [[f32; KEPT_ALONG]; KEPT_AROUND] {
-    /// x⁴ and x⁵ by their parts along 1, x, x² and x³.
-    const HIGHER: [[f32; KEPT_ALONG]; 2] =
-        [[-3.0 / 35.0, 0.0, 6.0 / 7.0, 0.0], [0.0, -5.0 / 21.0, 0.0, 10.0 / 9.0]];
-    std::array::from_fn(|k| {
-        std::array::from_fn(|i| {
-            limb.radius[i][k] + limb.radius[4][k] * HIGHER[0][i] + limb.radius[5][k] * HIGHER[1][i]
-        })
-    })
-}
-
-/// Where the radius of a limb with the margin ends, from place to place: no larger than `a + b · place`.
-fn reach_m(radius: &[[f32; KEPT_ALONG]; KEPT_AROUND], margin_m: f32) -> [f32; 2] {
-    let largest = |place: f32| {
-        let term = |k: usize| radius[k].iter().rev().fold(0.0, |sum, c| sum * place + c);
-        // Two harmonics reach no farther than this in any direction.
-        term(0) + term(1).hypot(term(2)) + term(3).hypot(term(4))
-    };
-    let places: Vec<(f32, f32)> = (0..=64).map(|i| i as f32 / 32.0 - 1.0).map(|p| (p, largest(p))).collect();
-    let squares: f32 = places.iter().map(|(p, _)| p * p).sum();
-    let slope = places.iter().map(|(p, r)| p * r).sum::<f32>() / squares;
-    let above = places.iter().map(|(p, r)| r - slope * p).fold(0.0, f32::max);
-    // Between the places looked at it is hardly larger.
-    [1.02 * above + 0.02 * slope.abs() + margin_m, slope]
-}
-
-/// A polynomial at the place of every lane.
-#[inline(always)]
-fn polynomial<F: Fuse, const W: usize>(coefficients: &[f32; KEPT_ALONG], at: &[f32; W]) -> [f32; W] {
-    let [a, b, c, d] = *coefficients;
-    let mut out = [0.0f32; W];
-    for n in 0..W {
-        out[n] = F::fma(F::fma(F::fma(d, at[n], c), at[n], b), at[n], a);
-    }
-    out
 }
 
 /// The product of `v` with three rows of `limb` from `at` on.
@@ -607,7 +461,6 @@ fn dot<F: Fuse, const W: usize>(v: &[[f32; W]; 3], limb: &[[f32; W]], at: usize)
 mod tests {
     use super::super::fuse::Exact;
     use super::*;
-    use toile_geometry::Random;
     use toile_model::{AROUND, NEIGHBOURS, Skin};
 
     /// An upper arm along x, 5 cm thick, and a bodice below it whose outside is up.
@@ -619,6 +472,7 @@ mod tests {
             middle: Vec3::ZERO,
             half: Vec3::new(0.15, 0.0, 0.0),
             across: Vec3::Y,
+            other: None,
             radius,
         };
         let rows = [vec![(0u16, 1.0 - weight_on_arm), (1, weight_on_arm)]];
@@ -664,30 +518,27 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_limb_is_beyond_its_cover() {
-        let mut random = Random::new(5);
-        for _ in 0..200 {
-            let mut radius = [[0.0f32; KEPT_ALONG]; KEPT_AROUND];
-            for (k, row) in radius.iter_mut().enumerate() {
-                row.iter_mut().for_each(|c| *c = random.signed() as f32 * if k == 0 { 0.02 } else { 0.01 });
-            }
-            radius[0][0] = 0.12;
-            let cover = Cover::new(&radius, 0.005);
-            for _ in 0..500 {
-                let place = random.signed() as f32;
-                let (s, c) = (random.signed() as f32 * std::f32::consts::PI).sin_cos();
-                let term = |k: usize| radius[k].iter().rev().fold(0.0, |sum, c| sum * place + c);
-                let around = [1.0, c, s, c * c - s * s, 2.0 * c * s];
-                let skin = 0.005 + (0..KEPT_AROUND).map(|k| term(k) * around[k]).sum::<f32>();
-                let rho = skin * random.signed().abs() as f32;
-                let [u, v] = [0, 1].map(|k| {
-                    let [along, across, side] = cover.ways[k];
-                    place * along + rho * (c * across + s * side) - cover.from[k]
-                });
-                let [a, b, c] = cover.reach_m;
-                let reach = a + place * (b + place * c);
-                assert!(u.hypot(v) <= reach, "{} of {reach}", u.hypot(v));
-            }
-        }
+    fn what_lies_between_two_limbs_follows_both_and_keeps_its_size() {
+        let mut limbs = arm_over(0.0);
+        let turned = |angle: f32| {
+            let m = glam::Affine3A::from_rotation_x(angle);
+            m.to_cols_array().map(|v| [v])
+        };
+        let bones: Vec<[f32; 1]> = [0.0, 0.8, -0.8].map(turned).concat();
+        let to = |limbs: &Limbs, at: Vec3| {
+            let mut posed = vec![[0.0f32; 1]; limbs.room()];
+            limbs.pose::<Exact, 1>(&bones, &mut posed);
+            let mut point = at.to_array().map(|v| [v]);
+            let close = limbs.near::<Exact, 1>(0, &posed, &[point]);
+            limbs.clear::<Exact, 1>(0, !limbs.trunk, 1, &close, &posed, &bones, &mut point);
+            Vec3::from_array(point.map(|[v]| v))
+        };
+        limbs.shapes[0].bones = [12, 24];
+        // Halfway between both it is where it was, 5 cm thick and what it is kept clear by.
+        let at = Vec3::new(0.0, 0.045, 0.0);
+        let out = to(&limbs, at);
+        assert!((out.y - 0.057).abs() < 1e-3 && out.x.abs() < 1e-6 && out.z.abs() < 1e-6, "{out}");
+        let outside = Vec3::new(0.0, 0.0, 0.058);
+        assert_eq!(to(&limbs, outside), outside);
     }
 }

@@ -30,7 +30,7 @@ mod wider;
 pub(crate) use bounded::{hold as hold_one, hold_inputs, nearness, squares};
 pub(crate) use large_pages::Buffer;
 #[cfg(feature = "gpu")]
-pub(crate) use limbs::{FADE, Shape};
+pub(crate) use limbs::FADE;
 pub(crate) use normals::{GROUP, Schedule, normals};
 #[cfg(feature = "gpu")]
 pub(crate) use push::NEAR_SQ;

@@ -1,6 +1,6 @@
 //! The vertices of a model D on the device: skinned, and kept outside the body.
 
-use crate::cpu::kernel::{FADE, Guard, Hanging, NEAR_SQ, Shape};
+use crate::cpu::kernel::{FADE, Guard, Hanging, NEAR_SQ};
 use crate::gpu::device::Gpu;
 use crate::gpu::kernel::passes::Bind::{Read, Write};
 use crate::gpu::kernel::passes::{Pass, STEP};
@@ -54,9 +54,8 @@ impl Hang {
         let most = all().map(|(h, _)| most_bones(h)).max().unwrap_or(1).max(1);
         // Parts of the trunk are the last limbs.
         let trunk = guard.as_ref().map_or(0..0, |g| limbs - g.limbs.trunk.count_ones() as usize..limbs);
-        let reach = |s: &Shape| s.half_sq.sqrt() + s.reach_m[0].abs() + s.reach_m[1].abs();
         let trunk_reach =
-            guard.iter().flat_map(|g| &g.limbs.shapes[trunk.clone()]).map(reach).fold(0.0, f32::max);
+            guard.iter().flat_map(|g| &g.limbs.shapes[trunk.clone()]).map(|s| s.ends_m).fold(0.0, f32::max);
         let mut constants = sizes.constants();
         constants.0.extend([
             ("THREADS", THREADS),
@@ -77,7 +76,8 @@ impl Hang {
             guard.is_some(),
         );
         let source = constants.source(&[STEP, &own, include_str!("skin.wgsl")]);
-        let limb_bones = guard.iter().flat_map(|g| &g.limbs.shapes).map(|s| (s.bone / 12) as u32);
+        let limb_bones =
+            guard.iter().flat_map(|g| &g.limbs.shapes).flat_map(|s| s.bones.map(|b| (b / 12) as u32));
         let mut hung: Vec<[u32; 2]> = all().flat_map(|(h, order)| entries(h, order, most)).collect();
         if let Some(joint) = hung.iter().map(|h| h[0]).chain(limb_bones).find(|j| *j >= sizes.joints) {
             return Err(Error::Range { what: "a joint of the model's skin", value: joint.into() });
@@ -162,12 +162,14 @@ fn shapes(guard: Option<&Guard>) -> Vec<[f32; 4]> {
     let Some(guard) = guard else { return vec![[0.0; 4]] };
     let mut all = Vec::new();
     for s in &guard.limbs.shapes {
-        all.push(s.middle.extend((s.bone / 12) as f32).to_array());
-        all.push(s.along.extend(s.half_sq).to_array());
-        all.push(s.across.extend(s.reach_m[0]).to_array());
-        all.push(s.side.extend(s.reach_m[1]).to_array());
-        all.extend(s.radius);
-        all.push([s.beside_m(), s.end, s.margin_m, s.outward]);
+        let ([bone, other], section) = (s.bones.map(|b| (b / 12) as f32), &s.section);
+        all.push(s.middle.extend(bone).to_array());
+        all.push(s.along.extend(other).to_array());
+        all.extend(section.ways.map(|way| way.extend(0.0).to_array()));
+        let middle = section.middle.into_iter().zip(section.long);
+        all.extend(middle.map(|([a, b, c], long)| [a, b, c, long * long]));
+        all.push(section.reach);
+        all.push([s.beside, s.end, s.outward, 0.0]);
     }
     for (p, n) in guard.points.iter().zip(&guard.normals) {
         all.extend([p.extend(0.0).to_array(), n.extend(0.0).to_array()]);

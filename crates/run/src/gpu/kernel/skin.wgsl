@@ -14,18 +14,18 @@
 // near, the first two points; then the others; then its outward direction and the bone that turns it; then of every panel
 // which limbs any of it may meet.
 @group(0) @binding(5) var<storage, read> guards: array<vec4<u32>>;
-// Ten for each limb, then two for each point of the skin.
+// Eight for each limb, then two for each point of the skin.
 @group(0) @binding(6) var<storage, read> shapes: array<vec4<f32>>;
 @group(0) @binding(7) var<storage, read_write> vertices: array<f32>;
 
 const PANELS = (GARMENT + PANEL - 1u) / PANEL;
-const SHAPE = 10u;
+const SHAPE = 8u;
 // Four rows and one of nothing: at a stride of four all limbs would lie in the same two banks.
 const LIMB = 5u;
 // A divisor is never nothing.
 const LIMB_ROWS = max(LIMBS, 1u);
 var<workgroup> bone_world: array<vec4<f32>, 3u * JOINTS>;
-// Middle and the square of half its length; along and how far it reaches, in two halves; across; to the side.
+// Middle; along; the two axes of its ellipse, each over its length.
 var<workgroup> limb_world: array<vec4<f32>, LIMB * LIMBS + 1u>;
 // A ball about all parts of the trunk: most vertices are beyond it.
 var<workgroup> trunk: vec4<f32>;
@@ -125,19 +125,37 @@ fn pose_trunk() {
     trunk = vec4<f32>(middle, (far + TRUNK_REACH) * (far + TRUNK_REACH));
 }
 
+// The matrix of a limb, or of what lies between two.
+fn limb_bone(j: u32, other: u32) -> Blend {
+    let a = bone(j);
+    if (j == other) {
+        return a;
+    }
+    let b = bone(other);
+    return Blend(0.5 * (a.x + b.x), 0.5 * (a.y + b.y), 0.5 * (a.z + b.z), 0.5 * (a.at + b.at));
+}
+
+// Between two limbs that part directions get shorter.
+fn unshortened(m: Blend, v: vec3<f32>, is_between: bool) -> vec3<f32> {
+    let out = turned(m, v, vec3<f32>());
+    if (!is_between) {
+        return out;
+    }
+    return out * inverseSqrt((dot(out, out) + 1e-12) / dot(v, v));
+}
+
 fn pose_limbs(thread: u32) {
     for (var k = thread; k < LIMBS; k += THREADS) {
         let middle = shapes[SHAPE * k];
         let along = shapes[SHAPE * k + 1u];
-        let across = shapes[SHAPE * k + 2u];
-        let side = shapes[SHAPE * k + 3u];
-        let m = bone(u32(middle.w));
-        // How far it reaches is for a first look: a little too far does no harm.
-        let reach = pack2x16float(vec2<f32>(1.002 * across.w + 0.0005, side.w));
-        limb_world[LIMB * k] = vec4<f32>(turned(m, middle.xyz, m.at), along.w);
-        limb_world[LIMB * k + 1u] = vec4<f32>(turned(m, along.xyz, vec3<f32>()), bitcast<f32>(reach));
-        limb_world[LIMB * k + 2u] = vec4<f32>(turned(m, across.xyz, vec3<f32>()), 0.0);
-        limb_world[LIMB * k + 3u] = vec4<f32>(turned(m, side.xyz, vec3<f32>()), 0.0);
+        let long = shapes[SHAPE * k + 2u].xyz;
+        let wide = shapes[SHAPE * k + 3u].xyz;
+        let m = limb_bone(u32(middle.w), u32(along.w));
+        let is_between = middle.w != along.w;
+        limb_world[LIMB * k] = vec4<f32>(turned(m, middle.xyz, m.at), 0.0);
+        limb_world[LIMB * k + 1u] = vec4<f32>(unshortened(m, along.xyz, is_between), 0.0);
+        limb_world[LIMB * k + 2u] = vec4<f32>(unshortened(m, long, is_between), 0.0);
+        limb_world[LIMB * k + 3u] = vec4<f32>(unshortened(m, wide, is_between), 0.0);
     }
 }
 
@@ -189,20 +207,15 @@ fn look_near(thread: u32) {
             let high = vec3<f32>(boxes[6u * panel + 3u], boxes[6u * panel + 4u], boxes[6u * panel + 5u]);
             let half = 0.5 * (high - low);
             let apart = 0.5 * (low + high) - limb_world[LIMB * k].xyz;
-            let reach = shapes[SHAPE * k + 9u];
-            let along = gap(apart, half, limb_world[LIMB * k + 1u].xyz, reach.y);
-            let across = gap(apart, half, limb_world[LIMB * k + 2u].xyz, reach.x);
-            let side = gap(apart, half, limb_world[LIMB * k + 3u].xyz, reach.x);
-            if (max(along, max(across, side)) < 0.0) {
+            let beside = shapes[SHAPE * k + 7u].x;
+            let along = gap(apart, half, limb_world[LIMB * k + 1u].xyz, shapes[SHAPE * k + 7u].y);
+            let long = gap(apart, half, limb_world[LIMB * k + 2u].xyz, beside);
+            let wide = gap(apart, half, limb_world[LIMB * k + 3u].xyz, beside);
+            if (max(along, max(long, wide)) < 0.0) {
                 atomicOr(&near_panel[panel], 1u << k);
             }
         }
     }
-}
-
-// The radius of a limb, with the margin, in a unit direction.
-fn radius(first: vec4<f32>, last: f32, margin: f32, c: f32, s: f32) -> f32 {
-    return first.x + margin + first.y * c + first.z * s + first.w * (c * c - s * s) + last * 2.0 * c * s;
 }
 
 // Moves a vertex out of the limbs of `bits`: whether it was within any, and within several.
@@ -212,49 +225,32 @@ fn clear(v: u32, bits_: u32, point: ptr<function, vec3<f32>>) -> vec2<bool> {
     while (bits != 0u) {
         let k = firstTrailingBit(bits);
         bits &= bits - 1u;
-        let middle = limb_world[LIMB * k];
-        let along = limb_world[LIMB * k + 1u];
-        let apart = *point - middle.xyz;
-        let place = dot(apart, along.xyz);
-        let most = unpack2x16float(bitcast<u32>(along.w));
-        let reach = fma(place, most.y, most.x);
-        let beyond = dot(apart, apart) - place * middle.w * place - reach * reach;
-        if (abs(place) >= 1.0 || beyond >= 0.0) {
-            continue;
-        }
-        let across = limb_world[LIMB * k + 2u];
-        let side = limb_world[LIMB * k + 3u];
-        let x_way = across.xyz;
-        let y_way = side.xyz;
-        let at = vec2<f32>(dot(apart, x_way), dot(apart, y_way));
+        let apart = *point - limb_world[LIMB * k].xyz;
+        let place = dot(apart, limb_world[LIMB * k + 1u].xyz);
+        let long = limb_world[LIMB * k + 2u].xyz;
+        let wide = limb_world[LIMB * k + 3u].xyz;
         let powers = vec4<f32>(1.0, place, place * place, place * place * place);
-        let first = vec4<f32>(
-            dot(shapes[SHAPE * k + 4u], powers),
-            dot(shapes[SHAPE * k + 5u], powers),
-            dot(shapes[SHAPE * k + 6u], powers),
-            dot(shapes[SHAPE * k + 7u], powers),
-        );
-        let last = dot(shapes[SHAPE * k + 8u], powers);
-        let margin = shapes[SHAPE * k + 9u].z;
-        // Which way is out of this limb.
-        let sign = shapes[SHAPE * k + 9u].w;
-        let rho_sq = dot(at, at) + 1e-12;
-        let per = inverseSqrt(rho_sq);
-        let rho = rho_sq * per;
-        let missing = radius(first, last, margin, at.x * per, at.y * per) - rho;
-        if (missing <= 0.0) {
+        let middle_u = shapes[SHAPE * k + 4u];
+        let middle_v = shapes[SHAPE * k + 5u];
+        let middle = vec2<f32>(dot(middle_u.xyz, powers.xyz), dot(middle_v.xyz, powers.xyz));
+        // In the ellipse's measure, in which it is round.
+        let at = vec2<f32>(dot(apart, long), dot(apart, wide)) - middle;
+        let at_sq = dot(at, at) + 1e-12;
+        let reach = dot(shapes[SHAPE * k + 6u], powers);
+        if (abs(place) >= 1.0 || at_sq >= reach * reach) {
             continue;
         }
-        // It goes straight away from the line where it is hardly inside; the deeper it is, the more towards the side that
-        // is out of the body for it.
+        let missing = reach - at_sq * inverseSqrt(at_sq);
+        // It goes straight away from the middle where it is hardly inside; the deeper it is, the more towards the side that
+        // is out of the body for it. Which way that is, is the limb's affair.
+        let sign = shapes[SHAPE * k + 7u].z;
         let outward = guards[2u * GARMENT + v];
         let m = bone(outward.w);
         let out = sign * turned(m, bitcast<vec3<f32>>(outward.xyz), vec3<f32>());
-        let to = fma(vec2<f32>(dot(out, x_way), dot(out, y_way)), vec2<f32>(missing), at);
-        let toward = to * inverseSqrt(dot(to, to) + 1e-12);
-        let far = max(radius(first, last, margin, toward.x, toward.y), rho);
-        let by = (toward * far - at) * min((1.0 - abs(place)) * (1.0 / FADE), 1.0);
-        *point += x_way * by.x + y_way * by.y;
+        let to = fma(vec2<f32>(dot(out, long), dot(out, wide)), vec2<f32>(missing), at);
+        let fade = min((1.0 - abs(place)) * (1.0 / FADE), 1.0);
+        let by = (to * (reach * inverseSqrt(dot(to, to) + 1e-12)) - at) * fade;
+        *point += long * (by.x * middle_u.w) + wide * (by.y * middle_v.w);
         within.y = within.y || within.x;
         within.x = true;
     }
