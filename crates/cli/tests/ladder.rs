@@ -53,6 +53,10 @@ fn an_outfit_has_a_take_for_each_garment() {
         "3 fabrics for 2 garments",
     );
     refused(&[&both[..], &["--pin", "collar"]].concat(), "no garment of the outfit");
+    refused(
+        &["simulate", "--garment", "shirt:600", "--garment", "pants:300", "--motion", "walk", "--out", out],
+        "--garment pants --garment shirt",
+    );
     ok(&[&both[..], &["--trim", ":0.2", "--fabric", "denim", "--fabric", "cotton"]].concat());
     for (garment, fabric) in [("pants", "denim"), ("skirt", "cotton")] {
         let take = Take::read(folder.join(garment).join("walk.take")).unwrap();
