@@ -32,6 +32,10 @@ fn a_garment_climbs_and_carries_a_dense_mesh() {
     let with = |more: &[&'static str]| [&shirt[..], &["--out", out][..], more].concat();
     refused(&with(&["--tier", "skin,flat@1"]), "there is no tier `flat`");
     refused(&with(&["--tier", "skin@0,stable@0.2"]), "needs --model");
+    refused(
+        &with(&["--tier", "skin@0,adaptive@0.2"]),
+        "needs a database, which `toile train --kind adaptive` makes",
+    );
     refused(&with(&["--no-drape", "--drive", "skirt"]), "does not lie on the garment");
     let said = ok(&with(&["--no-drape", "--drive", "shirt:1500", "--json"]));
     let said: serde_json::Value = serde_json::from_str(&said).unwrap();

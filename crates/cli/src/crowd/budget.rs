@@ -8,7 +8,7 @@ use super::{Args, Clip, Times};
 use crate::output;
 use crate::progress;
 use crate::resolve::{BadRequest, ending};
-use crate::tiers::timed;
+use crate::tiers::{noted, timed};
 use anyhow::Result;
 use glam::{Affine3A, Vec3};
 use std::sync::Arc;
@@ -47,13 +47,11 @@ pub const FULL: u32 = 4;
 /// Refuses a place that cannot be written before any work is done.
 pub fn check(args: &Args) -> Result<()> {
     let Some(path) = &args.film else { return Ok(()) };
-    if FilmFormat::of(&ending(&path.to_string_lossy())).is_none() {
-        return Err(BadRequest(format!(
-            "{}: films are written as .gif, .apng, .mp4 or .webm",
-            path.display()
-        ))
-        .into());
-    }
+    let Some(format) = FilmFormat::of(&ending(&path.to_string_lossy())) else {
+        let what = format!("{}: films are written as .gif, .apng, .mp4 or .webm", path.display());
+        return Err(BadRequest(what).into());
+    };
+    format.check()?;
     let names = args.motion.iter().chain(&args.garment).chain([&args.body]).map(String::as_str);
     args.overwrite.check(path, output::named(names, &args.model))
 }
@@ -457,7 +455,7 @@ impl<'a> Show<'a> {
                 .collect();
             println!(
                 "  {} of {} vertices, µs a frame: {}",
-                kind.model.name,
+                noted(&kind.model.notes, "garment").unwrap_or(&kind.model.name),
                 kind.model.vertices,
                 costs.join(", ")
             );
