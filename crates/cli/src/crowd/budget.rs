@@ -23,9 +23,11 @@ use toile_show::FilmFormat;
 const SAMPLE: usize = 128;
 /// Frames that are not counted: everyone finds their rung.
 const SETTLING: usize = 60;
-/// Frames that everyone is skinned for, to see what that costs and by how much it varies, after some that touch all memory.
-const SKINNED_FRAMES: usize = 48;
+/// Frames that everyone is skinned for at least, to see what that costs and by how much it varies, after some that touch all memory.
+const SKINNED_FRAMES: usize = 96;
 const WARM_UP: usize = 8;
+/// And for so long at least, µs.
+const SKINNED_US: f64 = 6e5;
 /// Size of a pixel seen from a metre, m: 28° over 1,080 rows.
 const PIXEL_M: f32 = 4.6e-4;
 /// Of so many garments one is looked at in a frame for how deep it is in the body.
@@ -102,12 +104,15 @@ fn skinned(
     let cheapest = rungs.iter().map(|of_kind| of_kind[..1].to_vec()).collect();
     let mut show = Show::new(args, budget_us, kinds, cheapest, body, people, rate)?;
     let mut us = Vec::new();
-    for f in 0..WARM_UP + SKINNED_FRAMES {
+    let mut spent_us = 0.0;
+    // A cheap frame is shorter than an interruption: the more of them, the likelier are rounds without one.
+    while us.len() < WARM_UP + SKINNED_FRAMES || (spent_us < SKINNED_US && us.len() < 20 * SKINNED_FRAMES) {
         let mut done = Ok(());
-        us.push(timed(|| done = show.frame(f)));
+        us.push(timed(|| done = show.frame(us.len())));
         done?;
+        spent_us += us[us.len() - 1];
     }
-    Ok(Least::of(us.split_off(WARM_UP)))
+    Ok(Least::of(&us[WARM_UP..]))
 }
 
 /// What each way of having a garment costs, µs, by the clock of this run.

@@ -1,15 +1,22 @@
 //! The least that a mixed crowd costs: everyone skinned. A budget below it cannot be kept by any choice of tiers.
 
-/// Share of the frames that must keep the budget with everyone skinned. One frame in twenty may be what else the machine did.
-const MOST: f64 = 0.95;
+/// Frames of a round. Interruptions by other programs come in bursts: the quietest round is what skinning costs here.
+const ROUND: usize = 16;
+/// Share of a round's frames that must keep the budget: what skinning costs varies with poses and memory. Where two other programs
+/// hold both cores a tenth to a third of all frames are interrupted for milliseconds; those are not its cost.
+const MOST: f64 = 0.75;
 
-/// What frames of everyone skinned took, µs, in order.
+/// What the quietest round of frames of everyone skinned took, µs, in order.
 pub struct Least(Vec<f64>);
 
 impl Least {
-    pub fn of(mut frames_us: Vec<f64>) -> Self {
-        frames_us.sort_by(f64::total_cmp);
-        Self(frames_us)
+    pub fn of(frames_us: &[f64]) -> Self {
+        let rounds = frames_us.chunks(ROUND).map(|round| {
+            let mut round = round.to_vec();
+            round.sort_by(f64::total_cmp);
+            Self(round)
+        });
+        rounds.min_by(|a, b| a.at(MOST).total_cmp(&b.at(MOST))).unwrap_or(Self(Vec::new()))
     }
 
     fn at(&self, share: f64) -> f64 {
@@ -30,11 +37,10 @@ impl Least {
         };
         Some(format!(
             "--budget-us {budget_us:.0}: {count} garments take {usual:.0} \u{b5}s a frame with everyone merely skinned on {threads} \
-             thread{}, and up to {most:.0} in {:.0} % of {} frames measured now; allow {most:.0} or more{fewer}, or give more \
+             thread{}, and up to {most:.0} in {:.0} % of them when nothing else runs; allow {most:.0} or more{fewer}, or give more \
              --threads",
             if threads == 1 { "" } else { "s" },
             100.0 * MOST,
-            self.0.len(),
         ))
     }
 }
@@ -43,26 +49,32 @@ impl Least {
 mod tests {
     use super::*;
 
-    /// 48 frames of 1,000 µs, but for some that took longer.
-    fn frames(longer: usize) -> Least {
-        Least::of((0..48).map(|f| if f < longer { 1300.0 } else { 1000.0 }).collect())
+    /// Rounds of frames of 1,000 µs, but for some of each that took longer.
+    fn frames(longer: usize) -> Vec<f64> {
+        (0..3 * ROUND).map(|f| if f % ROUND < longer { 1300.0 } else { 1000.0 }).collect()
     }
 
     #[test]
     fn a_budget_a_little_under_what_skinning_costs_is_refused() {
-        let why = frames(0).refusal(600, 2, 990.0).expect("it lacks 10 µs");
+        let least = Least::of(&frames(0));
+        let why = least.refusal(600, 2, 990.0).expect("it lacks 10 µs");
         assert!(
             why.contains("600 garments take 1000 \u{b5}s") && why.contains("at most 594 garments"),
             "{why}"
         );
-        assert_eq!(frames(0).refusal(600, 2, 1000.0), None);
+        assert_eq!(least.refusal(600, 2, 1000.0), None);
     }
 
     #[test]
-    fn what_skinning_costs_now_and_then_counts_but_for_one_frame_in_twenty() {
-        assert_eq!(frames(2).refusal(600, 2, 1100.0), None);
-        let why = frames(10).refusal(600, 1, 1100.0).expect("a fifth of the frames take 1,300 µs");
+    fn what_skinning_costs_now_and_then_counts_and_what_other_programs_take_does_not() {
+        assert_eq!(Least::of(&frames(1)).refusal(600, 2, 1100.0), None);
+        let why =
+            Least::of(&frames(4)).refusal(600, 1, 1100.0).expect("a quarter of the frames take 1,300 µs");
         assert!(why.contains("up to 1300") && why.contains("allow 1300"), "{why}");
-        assert!(frames(0).refusal(1, 1, 0.5).is_some_and(|why| !why.contains("ask for")));
+        // Two of three rounds were interrupted.
+        let mut interrupted = frames(0);
+        interrupted[..2 * ROUND].iter_mut().step_by(3).for_each(|us| *us += 8000.0);
+        assert_eq!(Least::of(&interrupted).refusal(600, 1, 1100.0), None);
+        assert!(Least::of(&frames(0)).refusal(1, 1, 0.5).is_some_and(|why| !why.contains("ask for")));
     }
 }
