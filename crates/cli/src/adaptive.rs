@@ -2,6 +2,7 @@
 
 use crate::progress;
 use crate::resolve::{self, BadRequest};
+use crate::tiers;
 use crate::train::bad_takes;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -230,7 +231,8 @@ pub fn database_for(path: &Path, body: &Body, garment: &Garment) -> Result<Arc<D
     }
     if database.vertices() != garment.sim.positions.len() {
         faults.push(format!(
-            "{place}: the database has {} vertices, garment `{}` has {}; name its garment with --garment",
+            "{place}: the database{} has {} vertices, garment `{}` has {}; name its own garment with --garment",
+            tiers::made_for(&database.notes),
             database.vertices(),
             garment.name,
             garment.sim.positions.len()
@@ -243,7 +245,11 @@ pub fn database_for(path: &Path, body: &Body, garment: &Garment) -> Result<Arc<D
 
 /// The tier adaptive without what it needs.
 pub fn no_database() -> BadRequest {
-    BadRequest("the tier adaptive needs --model FILE.toile (see `toile train --kind adaptive`)".into())
+    BadRequest(
+        "the tier adaptive needs a database, which `toile train --kind adaptive` makes: --model FILE.toile, or --database FILE.toile \
+         beside the --model of the tier stable"
+            .into(),
+    )
 }
 
 /// The tier, put on with its first step.

@@ -6,6 +6,7 @@ mod drawn;
 mod film;
 mod gpu;
 mod kinds;
+mod least;
 mod levels;
 pub mod picture;
 

@@ -93,22 +93,16 @@ impl Studio {
         self.renderer.adapter()
     }
 
-    /// Finds what of a garment those worn over it leave open, and says under which key; the garment comes first.
-    fn lead_over(&mut self, clothes: &[(&Cloth, &[Vec3], Option<&[Vec3]>)]) -> Option<Vec<u64>> {
+    /// How far each vertex of a garment is to lead where those worn over it leave it open; the garment comes first. In every
+    /// frame anew: in a bow a hem that left the knees open comes to lie over them.
+    fn lead_over(&self, clothes: &[(&Cloth, &[Vec3], Option<&[Vec3]>)]) -> Option<Vec<f32>> {
         let ((cloth, positions, _), over) = clothes.split_first()?;
-        let solid: Vec<_> = over.iter().filter(|c| c.0.material.opacity >= 1.0).collect();
-        if solid.is_empty() || self.slack_m <= 0.0 || cloth.material.opacity < 1.0 {
+        let solid = over.iter().filter(|c| c.0.material.opacity >= 1.0);
+        let meshes: Vec<(&[Vec3], &[[u32; 3]])> = solid.map(|c| (c.1, c.0.mesh.triangles())).collect();
+        if meshes.is_empty() || self.slack_m <= 0.0 || cloth.material.opacity < 1.0 {
             return None;
         }
-        // A body and a garment never have the same key: one begins with the garment itself, twice.
-        let own = [cloth.mesh.id(), cloth.mesh.id()];
-        let key: Vec<u64> = own.into_iter().chain(solid.iter().map(|c| c.0.mesh.id())).collect();
-        self.leads_m.entry(key.clone()).or_insert_with(|| {
-            let meshes: Vec<(&[Vec3], &[[u32; 3]])> =
-                solid.iter().map(|c| (c.1, c.0.mesh.triangles())).collect();
-            uncovered_m(positions, cloth.mesh.triangles(), &meshes, self.slack_m)
-        });
-        Some(key)
+        Some(uncovered_m(positions, cloth.mesh.triangles(), &meshes, self.slack_m))
     }
 
     /// One picture, the camera following the root over the floor.
@@ -144,7 +138,8 @@ impl Studio {
                 uncovered_m(positions, self.figure.mesh().triangles(), &meshes, self.slack_m)
             });
         }
-        let keys: Vec<Option<Vec<u64>>> = (0..clothes.len()).map(|k| self.lead_over(&clothes[k..])).collect();
+        let leads: Vec<Option<Vec<f32>>> =
+            (0..clothes.len()).map(|k| self.lead_over(&clothes[k..])).collect();
         let mut scene = Scene::new();
         let normals = body.and_then(|positions| self.figure.normals(positions));
         if let Some(positions) = body {
@@ -153,7 +148,7 @@ impl Studio {
         }
         let solids = clothes.iter().filter(|c| solid(c.0)).count();
         let mut under = 0;
-        for ((cloth, positions, colours), key) in clothes.iter().zip(&keys) {
+        for ((cloth, positions, colours), leads) in clothes.iter().zip(&leads) {
             let mut material = cloth.material;
             if material.depth_slack_m == 0.0 && solid(cloth) {
                 // Garments come the innermost first: who is worn over more is drawn over more.
@@ -165,7 +160,7 @@ impl Studio {
             if let Some(colours) = colours {
                 item = item.coloured(colours);
             }
-            item.leads_m = key.as_ref().and_then(|key| self.leads_m.get(key)).map(Vec::as_slice);
+            item.leads_m = leads.as_deref();
             scene = scene.with(item);
         }
         if !label.is_empty() {

@@ -139,6 +139,16 @@ pub fn attached(body: &Body, garment: &Garment, draped: &[Vec3]) -> Result<Attac
     Ok(attach(body, &mesh, &AttachmentSettings::default())?)
 }
 
+/// What a file says of itself under a key.
+pub fn noted<'a>(notes: &'a [(String, String)], key: &str) -> Option<&'a str> {
+    notes.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
+}
+
+/// ` of dress`, for messages about a model or database that says what it was learned from.
+pub fn made_for(notes: &[(String, String)]) -> String {
+    noted(notes, "garment").map_or(String::new(), |garment| format!(" of `{garment}`"))
+}
+
 /// A model that this body can wear.
 pub fn model_for(path: &std::path::Path, body: &Body, garment: Option<&Garment>) -> Result<Arc<Model>> {
     let model = Model::read(path)?;
@@ -162,11 +172,19 @@ pub fn model_for(path: &std::path::Path, body: &Body, garment: Option<&Garment>)
     }
     if let Some(garment) = garment.filter(|g| g.sim.positions.len() != model.vertices) {
         faults.push(format!(
-            "{}: the model has {} vertices, garment `{}` has {}; name its garment with --garment",
+            "{}: the model{} has {} vertices, garment `{}` has {}; name its own garment with --garment",
             path.display(),
+            made_for(&model.notes),
             model.vertices,
             garment.name,
             garment.sim.positions.len()
+        ));
+    } else if let Some(garment) = garment.filter(|g| g.sim.triangles != model.triangles) {
+        faults.push(format!(
+            "{}: garment `{}` has other triangles than the model{}; name its own garment with --garment",
+            path.display(),
+            garment.name,
+            made_for(&model.notes)
         ));
     }
     if faults.is_empty() { Ok(Arc::new(model)) } else { Err(BadRequest(faults.join("\n")).into()) }

@@ -32,6 +32,10 @@ fn a_garment_climbs_and_carries_a_dense_mesh() {
     let with = |more: &[&'static str]| [&shirt[..], &["--out", out][..], more].concat();
     refused(&with(&["--tier", "skin,flat@1"]), "there is no tier `flat`");
     refused(&with(&["--tier", "skin@0,stable@0.2"]), "needs --model");
+    refused(
+        &with(&["--tier", "skin@0,adaptive@0.2"]),
+        "needs a database, which `toile train --kind adaptive` makes",
+    );
     refused(&with(&["--no-drape", "--drive", "skirt"]), "does not lie on the garment");
     let said = ok(&with(&["--no-drape", "--drive", "shirt:1500", "--json"]));
     let said: serde_json::Value = serde_json::from_str(&said).unwrap();
@@ -53,6 +57,10 @@ fn an_outfit_has_a_take_for_each_garment() {
         "3 fabrics for 2 garments",
     );
     refused(&[&both[..], &["--pin", "collar"]].concat(), "no garment of the outfit");
+    refused(
+        &["simulate", "--garment", "shirt:600", "--garment", "pants:300", "--motion", "walk", "--out", out],
+        "--garment pants --garment shirt",
+    );
     ok(&[&both[..], &["--trim", ":0.2", "--fabric", "denim", "--fabric", "cotton"]].concat());
     for (garment, fabric) in [("pants", "denim"), ("skirt", "cotton")] {
         let take = Take::read(folder.join(garment).join("walk.take")).unwrap();

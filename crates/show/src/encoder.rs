@@ -117,6 +117,11 @@ impl Drop for Encoder {
     }
 }
 
+/// Whether there is an `ffmpeg` at all.
+pub fn check(what: &'static str) -> Result<()> {
+    codecs(what).map(drop)
+}
+
 /// The encoders this `ffmpeg` was built with.
 fn codecs(what: &'static str) -> Result<String> {
     let out = Command::new("ffmpeg")

@@ -33,6 +33,14 @@ impl FilmFormat {
         })
     }
 
+    /// Whether such films can be written here: before an hour is spent on the frames of one.
+    pub fn check(self) -> Result<()> {
+        match self {
+            Self::Gif | Self::Apng => Ok(()),
+            Self::Mp4 | Self::Webm => crate::encoder::check(self.name()),
+        }
+    }
+
     /// As people write it.
     pub fn name(self) -> &'static str {
         match self {

@@ -29,6 +29,7 @@ mod garment_fit;
 mod leash;
 mod mend;
 mod outfit;
+mod put_on;
 mod record;
 mod report;
 mod scene;

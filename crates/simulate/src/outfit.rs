@@ -1,24 +1,14 @@
 //! Several garments in one world: they touch each other as cloth touches itself.
 
 use crate::garment_fit::{check_fit, untangled};
+use crate::put_on;
 use crate::scene::{Part, Sample, Scene};
 use crate::settings::Settings;
 use crate::verdict::Judge;
 use crate::{Error, Result, StepReport};
 use glam::Vec3;
 use std::ops::Range;
-use toile_assets::{
-    Body, Fabric, Garment, Ink, Mesh, Paint, Panel, Pin, Seam, Take, TriangleTree, vertex_normals,
-};
-use toile_geometry::{Crossing, crossings};
-
-/// Cloth of an outer garment that starts this far behind an inner one is brought out, m; what is deeper is on another side
-/// of the body.
-const BEHIND_M: f32 = 0.05;
-/// Room that is left between garments at the start besides the thickness of their cloth, m.
-const ROOM_M: f32 = 1e-3;
-/// How often outer cloth is brought out before it is given up.
-const ROUNDS: usize = 12;
+use toile_assets::{Body, Fabric, Garment, Ink, Mesh, Paint, Panel, Pin, Seam, Take};
 
 /// Garments worn together, the innermost first, each of its own fabric.
 #[derive(Clone, Debug)]
@@ -31,8 +21,8 @@ pub struct Outfit {
 }
 
 impl Outfit {
-    /// Puts garments on one after the other. Where an outer one starts within or behind an inner one it is brought out by up
-    /// to 5 cm; where that does not part them the outfit is refused, with the place.
+    /// Puts garments on one after the other, see [`crate::put_on`]: an outer one is brought out of those under it, and an outfit
+    /// whose garments cannot be parted is refused with the place and what would do.
     pub fn new(body: &Body, pieces: Vec<(Garment, Fabric)>) -> Result<Self> {
         if pieces.is_empty() {
             return Err(Error::Scene("an outfit of no garments".into()));
@@ -44,18 +34,20 @@ impl Outfit {
         }
         name_apart(&mut garments);
         for outer in 1..garments.len() {
-            let (inner, rest) = garments.split_at_mut(outer);
-            let gaps = fabrics[..outer].iter().map(|f| 0.5 * (f.thickness + fabrics[outer].thickness));
-            let gaps: Vec<f32> = gaps.map(|gap| gap as f32 + ROOM_M).collect();
-            bring_out(inner, &mut rest[0], &gaps)?;
+            put_on::over(body, &mut garments[..=outer], &fabrics[..=outer])?;
         }
+        Ok(Self::of(garments, fabrics))
+    }
+
+    /// Garments that are already put on over each other.
+    pub(crate) fn of(garments: Vec<Garment>, fabrics: Vec<Fabric>) -> Self {
         let mut starts = vec![0];
         starts.extend(garments.iter().scan(0, |at, g| {
             *at += g.sim.positions.len();
             Some(*at)
         }));
         let joined = join(&garments);
-        Ok(Self { garments, fabrics, joined, starts })
+        Self { garments, fabrics, joined, starts }
     }
 
     /// The garments, the innermost first, as they are put on.
@@ -148,75 +140,6 @@ fn name_apart(garments: &mut [Garment]) {
             number += 1;
         }
     }
-}
-
-/// Moves vertices of `outer` that start within or behind `inner` garments to their outsides, until nothing crosses.
-fn bring_out(inner: &[Garment], outer: &mut Garment, gaps: &[f32]) -> Result<()> {
-    struct Under {
-        tree: TriangleTree,
-        normals: Vec<Vec3>,
-    }
-    let under: Vec<Under> = inner
-        .iter()
-        .map(|g| Under {
-            tree: TriangleTree::new(&g.sim.positions, &g.sim.triangles),
-            normals: vertex_normals(&g.sim.positions, &g.sim.triangles),
-        })
-        .collect();
-    let mut links = vec![Vec::new(); outer.sim.positions.len()];
-    for edge in outer.sim.topology().edges {
-        let [a, b] = edge.ends;
-        links[a as usize].push(b);
-        links[b as usize].push(a);
-    }
-    for round in 0..ROUNDS {
-        let mut out = vec![Vec3::ZERO; outer.sim.positions.len()];
-        for (moved, p) in out.iter_mut().zip(&outer.sim.positions) {
-            for ((g, under), gap) in inner.iter().zip(&under).zip(gaps) {
-                let Some(near) = under.tree.closest_within(*p + *moved, BEHIND_M) else { continue };
-                let corners = g.sim.triangles[near.triangle as usize];
-                let normal: Vec3 =
-                    (0..3).map(|k| under.normals[corners[k] as usize] * near.barycentric[k]).sum();
-                let normal = normal.normalize_or_zero();
-                // A little more each round: edges between vertices that are out may still cut through.
-                let wanted = gap * (1.0 + 0.25 * round as f32);
-                let lacks = wanted - (*p + *moved - near.point).dot(normal);
-                if lacks > 0.0 {
-                    *moved += normal * lacks;
-                }
-            }
-        }
-        // Neighbours go along in part, so that the border of what was moved is no step.
-        let spread: Vec<Vec3> = (0..out.len())
-            .map(|v| {
-                let near = links[v]
-                    .iter()
-                    .map(|u| out[*u as usize])
-                    .max_by(|a, b| a.length().total_cmp(&b.length()));
-                let near = near.unwrap_or(Vec3::ZERO) * 0.5;
-                if near.length() > out[v].length() { near } else { out[v] }
-            })
-            .collect();
-        outer.sim.positions.iter_mut().zip(&spread).for_each(|(p, moved)| *p += *moved);
-        if inner.iter().all(|g| crossed(g, outer).is_none()) {
-            return Ok(());
-        }
-    }
-    let Some((within, at)) = inner.iter().find_map(|g| Some((g, crossed(g, outer)?))) else { return Ok(()) };
-    Err(Error::Scene(format!(
-        "garments `{}` and `{}` start crossed at ({:.2}, {:.2}, {:.2}) and cannot be parted by moving the outer one; name \
-         the inner one first, or place them apart",
-        within.name, outer.name, at.x, at.y, at.z
-    )))
-}
-
-/// Where two garments cross.
-fn crossed(a: &Garment, b: &Garment) -> Option<Vec3> {
-    let [of_a, of_b] = crossings(&a.sim, &b.sim);
-    let at = |mesh: &Mesh, c: &Crossing| {
-        0.5 * (mesh.positions[c.edge[0] as usize] + mesh.positions[c.edge[1] as usize])
-    };
-    of_a.first().map(|c| at(&a.sim, c)).or_else(|| of_b.first().map(|c| at(&b.sim, c)))
 }
 
 /// All garments as one.
@@ -335,32 +258,6 @@ mod tests {
         b.bending.apply(&theta[a.hinges.len()..], &mut own);
         assert_eq!(&moments[a.hinges.len()..], own);
         outfit.joined().check().unwrap();
-    }
-
-    #[test]
-    fn an_outer_garment_that_starts_inside_is_brought_out_or_refused_with_the_place() {
-        let body = builtin::body("mannequin:female").unwrap();
-        // The same skirt twice starts in the same place.
-        let twice = vec![piece(&body, "skirt:300", "cotton"), piece(&body, "skirt:300", "cotton")];
-        let outfit = Outfit::new(&body, twice).unwrap();
-        let [inner, outer] = [0, 1].map(|k| &outfit.garments()[k]);
-        assert_eq!(crossings(&inner.sim, &outer.sim).map(|c| c.len()), [0, 0]);
-        assert_ne!(inner.name, outer.name);
-        let moved = outer.sim.positions.iter().zip(&inner.sim.positions).map(|(a, b)| a.distance(*b));
-        assert!(moved.clone().fold(f32::INFINITY, f32::min) > 2e-3);
-        assert!(moved.fold(0.0, f32::max) < 0.03);
-        // One that passes through the other from front to back cannot be parted.
-        let (mut across, cotton) = piece(&body, "skirt:300", "cotton");
-        across.sim.positions.iter_mut().for_each(|p| p.x *= 1.0 + 0.6 * (p.y - 0.6));
-        across.sim.positions.iter_mut().for_each(|p| {
-            if p.y < 0.7 {
-                p.z = -p.z - 0.3
-            }
-        });
-        across.name = "turned".into();
-        let refused = Outfit::new(&body, vec![piece(&body, "skirt:300", "cotton"), (across, cotton)]);
-        let said = refused.expect_err("it starts crossed").to_string();
-        assert!(said.contains("start crossed at (") || said.contains("inside the body"), "{said}");
     }
 
     #[test]

@@ -112,6 +112,16 @@ fn takes_of(case: &Case, model: &Model) -> Result<Vec<Take>> {
             );
             return Err(BadRequest(what).into());
         }
+        if take.triangles != model.triangles {
+            let what = format!(
+                "{}: it is a take of `{}` ({} vertices), the model is of a garment of {}",
+                path.display(),
+                tiers::noted(&take.notes, "garment").unwrap_or("another garment"),
+                take.vertices,
+                model.vertices
+            );
+            return Err(BadRequest(what).into());
+        }
         takes.push(take);
     }
     if takes.is_empty() {
@@ -168,8 +178,16 @@ fn study(args: &Args, case: &Case, body: &Body, page: &Path) -> Result<Studied> 
         let names: Vec<&str> = l.clips.iter().map(|(name, _)| name.as_str()).collect();
         format!("{} simulated clips: {}", names.len(), names.join(", "))
     });
-    let clips = takes.iter().map(|t| t.clip.clone()).collect();
+    let clips = takes.iter().map(named).collect();
     Ok(Studied { name: garment.name.clone(), vertices: model.vertices, clips, tiers, training, picture })
+}
+
+/// A clip, and what is not true of its take: the others are measured against it all the same.
+fn named(take: &Take) -> String {
+    match take.verdict.filter(|v| !v.is_true()) {
+        None => take.clip.clone(),
+        Some(verdict) => format!("{} (not true: {})", take.clip, verdict.faults().join("; ")),
+    }
 }
 
 /// `compare-skirt.png` beside `compare.md`, or in a folder `pictures` there.
@@ -268,51 +286,92 @@ impl Studied {
     }
 }
 
-/// `0.62 to 0.94` over all garments that have both tiers.
-fn range(studied: &[Studied], tier: TierName, over: TierName, of: fn(&Score) -> f64) -> String {
-    let ratios: Vec<f64> = studied.iter().filter_map(|g| g.ratio(tier, over, of)).collect();
-    let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = ratios.iter().copied().fold(0.0, f64::max);
-    if ratios.is_empty() { "–".into() } else { format!("{least:.2} to {most:.2}") }
+/// Least and most of what is known of each garment.
+fn ends(of: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
+    of.filter(|v| v.is_finite()).fold(None, |ends, v| match ends {
+        None => Some([v, v]),
+        Some([least, most]) => Some([v.min(least), v.max(most)]),
+    })
 }
 
-/// What the numbers say, in sentences.
+/// `2 to 24 % less than skin's`, of a tier's error.
+fn against_skin(studied: &[Studied], tier: TierName) -> String {
+    let ratios = studied.iter().filter_map(|g| g.ratio(tier, TierName::Skin, |s| s.mean_cm));
+    let Some([least, most]) = ends(ratios) else { return "not measured".into() };
+    let less = |ratio: f64| format!("{:.0}", 100.0 * (1.0 - ratio).abs());
+    match (most <= 1.0, least <= 1.0) {
+        (true, _) if less(most) == less(least) => format!("{} % less than skin's", less(most)),
+        (true, _) => format!("{} to {} % less than skin's", less(most), less(least)),
+        (false, true) => format!("between {} % less and {} % more than skin's", less(least), less(most)),
+        (false, false) => format!("{} to {} % more than skin's", less(least), less(most)),
+    }
+}
+
+/// `7 to 89 \u{b5}s`, what a tier costs in a frame.
+fn cost(studied: &[Studied], tier: TierName) -> String {
+    match ends(studied.iter().filter_map(|g| Some(g.of(tier)?.us))) {
+        None => "not measured".into(),
+        Some([least, most]) if least >= 1000.0 => format!("{:.1} to {:.1} ms", least / 1e3, most / 1e3),
+        Some([least, most]) => format!("{least:.0} to {most:.0} \u{b5}s"),
+    }
+}
+
+/// `0.22 to 0.72`, how lively a tier is.
+fn lively(studied: &[Studied], tier: TierName) -> String {
+    let known = ends(studied.iter().filter_map(|g| Some(g.of(tier)?.liveliness)));
+    known.map_or("not measured".into(), |[least, most]| format!("{least:.2} to {most:.2}"))
+}
+
+/// The garments for which something holds: `all`, `none` or their names.
+fn those(studied: &[Studied], holds: impl Fn(&Studied) -> bool) -> String {
+    let names: Vec<&str> = studied.iter().filter(|g| holds(g)).map(|g| g.name.as_str()).collect();
+    match names.len() {
+        0 => "none".into(),
+        n if n == studied.len() && n > 1 => "all of them".into(),
+        _ => names.join(", "),
+    }
+}
+
+/// What the numbers say, in sentences: when to take which tier.
 fn words(page: &mut String, studied: &[Studied]) {
     use TierName::{Adaptive, Full, Layered, Skin, Stable};
-    let error: fn(&Score) -> f64 = |s| s.mean_cm;
-    let cost: fn(&Score) -> f64 = |s| s.us;
-    let beaten = |by: TierName, what: TierName, of: fn(&Score) -> f64| {
-        let names = studied.iter().filter(|g| g.ratio(by, what, of).is_some_and(|r| r < 1.0));
-        let names: Vec<&str> = names.map(|g| g.name.as_str()).collect();
-        if names.is_empty() { "none".to_string() } else { names.join(", ") }
+    let nearer = |by: TierName, than: TierName, of: fn(&Score) -> f64| {
+        those(studied, |g| g.ratio(by, than, of).is_some_and(|r| r < 1.0))
     };
+    let error: fn(&Score) -> f64 = |s| s.mean_cm;
     let _ = writeln!(
         page,
-        "- **`skin`** is the cheapest: for what is far away, and what every other tier falls back to.\n\
-         - **`layered`** is for garments that nothing was trained for: {} of skin's error, at {} times its cost. Nearer than skin for: {}.\n\
-         - **`stable`** is for crowds and for motion like that it was trained on: {} of skin's error, at {} times its cost. On its \
-         worst clip `layered` is nearer for: {}.",
-        range(studied, Layered, Skin, error),
-        range(studied, Layered, Skin, cost),
-        beaten(Layered, Skin, error),
-        range(studied, Stable, Skin, error),
-        range(studied, Stable, Skin, cost),
-        beaten(Layered, Stable, |s| s.worst_clip_cm)
+        "- **`skin`**: for what is far away, and what everything falls back to. It costs {} and needs nothing; it does not swing, and \
+         limbs go through it.\n\
+         - **`layered`**: for a garment that nothing was trained for. Its error is {}, it swings {} as much as the truth, and it costs {}. \
+         Nearer than skin: {}.\n\
+         - **`stable`**: for crowds, and motion like that it was trained on. Its error is {}, it swings {} as much as the truth, and it \
+         costs {}. On the clip it does worst on, `layered` is nearer: {}.",
+        cost(studied, Skin),
+        against_skin(studied, Layered),
+        lively(studied, Layered),
+        cost(studied, Layered),
+        nearer(Layered, Skin, error),
+        against_skin(studied, Stable),
+        lively(studied, Stable),
+        cost(studied, Stable),
+        nearer(Layered, Stable, |s| s.worst_clip_cm)
     );
     if studied.iter().any(|g| g.of(Adaptive).is_some()) {
         let _ = writeln!(
             page,
-            "- **`adaptive`** is for few garments seen near, with takes to learn bases from: {} of skin's error, {} of the cost of \
-             `full`. Nearer than `stable` for: {}.",
-            range(studied, Adaptive, Skin, error),
-            range(studied, Adaptive, Full, cost),
-            beaten(Adaptive, Stable, error)
+            "- **`adaptive`**: for a few garments seen near, with takes to learn bases from. Its error is {}, it swings {} as much as the \
+             truth, and it costs {}. Nearer than `stable`: {}.",
+            against_skin(studied, Adaptive),
+            lively(studied, Adaptive),
+            cost(studied, Adaptive),
+            nearer(Adaptive, Stable, error)
         );
     }
     let _ = writeln!(
         page,
-        "- **`full`** is the truth, for takes, for one garment in close-up and where cloth touches cloth: {} times the cost of `stable`.\n",
-        range(studied, Full, Stable, cost)
+        "- **`full`**: the truth, for takes, for one garment in close-up and where cloth touches cloth. It costs {}.\n",
+        cost(studied, Full)
     );
 }
 
@@ -372,9 +431,10 @@ mod tests {
             ),
             "{page}"
         );
-        assert!(page.contains("| full | 0.00 |"));
+        assert!(page.contains("| full | 0.00 |") && page.contains("It costs 9.0 to 9.0 ms"), "{page}");
+        assert!(page.contains("`layered` is nearer: none."), "{page}");
         assert!(
-            page.contains("0.67 to 0.67 of skin's error") && page.contains("Nearer than skin for: skirt"),
+            page.contains("Its error is 33 % less than skin's") && page.contains("Nearer than skin: skirt"),
             "{page}"
         );
         assert!(!page.contains("adaptive"), "what was not compared is not spoken of");

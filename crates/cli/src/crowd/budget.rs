@@ -2,12 +2,13 @@
 
 use super::film::film;
 use super::kinds::{Kind, kinds};
+use super::least::Least;
 use super::picture::{Person, people};
 use super::{Args, Clip, Times};
 use crate::output;
 use crate::progress;
 use crate::resolve::{BadRequest, ending};
-use crate::tiers::timed;
+use crate::tiers::{noted, timed};
 use anyhow::Result;
 use glam::{Affine3A, Vec3};
 use std::sync::Arc;
@@ -22,6 +23,11 @@ use toile_show::FilmFormat;
 const SAMPLE: usize = 128;
 /// Frames that are not counted: everyone finds their rung.
 const SETTLING: usize = 60;
+/// Frames that everyone is skinned for at least, to see what that costs and by how much it varies, after some that touch all memory.
+const SKINNED_FRAMES: usize = 96;
+const WARM_UP: usize = 8;
+/// And for so long at least, µs.
+const SKINNED_US: f64 = 6e5;
 /// Size of a pixel seen from a metre, m: 28° over 1,080 rows.
 const PIXEL_M: f32 = 4.6e-4;
 /// Of so many garments one is looked at in a frame for how deep it is in the body.
@@ -43,13 +49,11 @@ pub const FULL: u32 = 4;
 /// Refuses a place that cannot be written before any work is done.
 pub fn check(args: &Args) -> Result<()> {
     let Some(path) = &args.film else { return Ok(()) };
-    if FilmFormat::of(&ending(&path.to_string_lossy())).is_none() {
-        return Err(BadRequest(format!(
-            "{}: films are written as .gif, .apng, .mp4 or .webm",
-            path.display()
-        ))
-        .into());
-    }
+    let Some(format) = FilmFormat::of(&ending(&path.to_string_lossy())) else {
+        let what = format!("{}: films are written as .gif, .apng, .mp4 or .webm", path.display());
+        return Err(BadRequest(what).into());
+    };
+    format.check()?;
     let names = args.motion.iter().chain(&args.garment).chain([&args.body]).map(String::as_str);
     args.overwrite.check(path, output::named(names, &args.model))
 }
@@ -66,19 +70,11 @@ pub fn run(
     let kinds = kinds(args, models, body)?;
     let rungs =
         kinds.iter().map(|kind| measure_rungs(args, kind, body, clips, rate)).collect::<Result<Vec<_>>>()?;
-    let least: f32 = (0..args.count).map(|i| rungs[i % rungs.len()][0].cost_us).sum();
-    if least > budget_us as f32 {
-        return Err(BadRequest(format!(
-            "--budget-us {budget_us:.0}: {} garments cost {least:.0} µs with everyone merely skinned on {} thread{}; allow more, \
-             ask for at most {} garments, or give more --threads",
-            args.count,
-            args.threads,
-            if args.threads == 1 { "" } else { "s" },
-            (args.count as f64 * budget_us / f64::from(least)) as usize
-        ))
-        .into());
-    }
     let people = people(args.count, 16.0 / 9.0, clips);
+    let skinned = skinned(args, budget_us as f32, &kinds, &rungs, body, &people, rate)?;
+    if let Some(why) = skinned.refusal(args.count, args.threads, budget_us) {
+        return Err(BadRequest(why).into());
+    }
     let mut show = Show::new(args, budget_us as f32, &kinds, rungs, body, &people, rate)?;
     let frames = (args.seconds * rate).ceil() as usize + SETTLING;
     let bar = progress::bar(frames as u64, "measuring");
@@ -93,6 +89,30 @@ pub fn run(
         println!("{}", path.display());
     }
     Ok(())
+}
+
+/// What everyone costs merely skinned, planning and all that a frame does included.
+fn skinned(
+    args: &Args,
+    budget_us: f32,
+    kinds: &[Kind],
+    rungs: &[Vec<Rung>],
+    body: &Body,
+    people: &[Person<'_>],
+    rate: f64,
+) -> Result<Least> {
+    let cheapest = rungs.iter().map(|of_kind| of_kind[..1].to_vec()).collect();
+    let mut show = Show::new(args, budget_us, kinds, cheapest, body, people, rate)?;
+    let mut us = Vec::new();
+    let mut spent_us = 0.0;
+    // A cheap frame is shorter than an interruption: the more of them, the likelier are rounds without one.
+    while us.len() < WARM_UP + SKINNED_FRAMES || (spent_us < SKINNED_US && us.len() < 20 * SKINNED_FRAMES) {
+        let mut done = Ok(());
+        us.push(timed(|| done = show.frame(us.len())));
+        done?;
+        spent_us += us[us.len() - 1];
+    }
+    Ok(Least::of(&us[WARM_UP..]))
 }
 
 /// What each way of having a garment costs, µs, by the clock of this run.
@@ -440,7 +460,7 @@ impl<'a> Show<'a> {
                 .collect();
             println!(
                 "  {} of {} vertices, µs a frame: {}",
-                kind.model.name,
+                noted(&kind.model.notes, "garment").unwrap_or(&kind.model.name),
                 kind.model.vertices,
                 costs.join(", ")
             );

@@ -10,8 +10,8 @@ use glam::Vec3;
 use std::path::Path;
 use toile_assets::Body;
 use toile_show::{
-    Camera, Film, FilmFormat, Flock, Label, Material, Member, MeshHandle, Scene, decimate, smooth_normals,
-    srgb,
+    Anchor, Camera, Film, FilmFormat, Flock, Label, Material, Member, MeshHandle, Scene, decimate,
+    smooth_normals, srgb,
 };
 
 /// Plays the crowd once more and draws it, each garment in the colour of its tier.
@@ -52,7 +52,6 @@ pub fn film(path: &Path, args: &Args, show: &mut Show<'_>, body: &Body, frames: 
             .collect::<Result<_>>()?;
         let dense = dense_normals(show);
         let scene = with_dense(with_clothes(scene, show, &cloth_normals)?, show, &dense);
-        let label = who_has_what(show);
         let eye = show.eye(f);
         let camera = Camera {
             eye,
@@ -61,7 +60,8 @@ pub fn film(path: &Path, args: &Args, show: &mut Show<'_>, body: &Body, frames: 
             ..Camera::default()
         };
         let (width, height) = args.size;
-        let picture = renderer.draw(&scene.labelled(Label::new(&label)), &camera, width, height)?;
+        let scene = who_has_what(show, height).into_iter().fold(scene, Scene::labelled);
+        let picture = renderer.draw(&scene, &camera, width, height)?;
         if film.is_none() {
             let sample = std::slice::from_ref(&picture);
             film = Some(Film::create(path, format, (show.rate / every as f64) as f32, count, sample)?);
@@ -124,10 +124,18 @@ fn colour(show: &Show<'_>, who: usize) -> Vec3 {
     srgb(r, g, b)
 }
 
-/// How many have each tier.
-fn who_has_what(show: &Show<'_>) -> String {
+/// How many have each tier, each line in the colour of its garments, and the budget below.
+fn who_has_what(show: &Show<'_>, height: u32) -> Vec<Label> {
     let mut counts = [0; TIERS.len()];
     (0..show.people.len()).for_each(|i| counts[show.tier(i)] += 1);
-    let said: Vec<String> = TIERS.iter().zip(counts).map(|((name, _), n)| format!("{name} {n}")).collect();
-    format!("{}\nbudget {:.1} ms", said.join("   "), show.budget_us / 1e3)
+    let size = (0.024 * height as f32).max(9.0);
+    let place = |line: usize| Anchor::Pixel(1.5 * size, (1.5 + 1.8 * line as f32) * size);
+    let tiers =
+        TIERS.iter().zip(counts).filter(|(_, n)| *n > 0).enumerate().map(|(line, ((name, colour), n))| {
+            Label::new(format!("{name} {n}")).at(place(line)).sized(size).coloured(*colour)
+        });
+    let mut labels: Vec<Label> = tiers.collect();
+    let budget = format!("budget {:.1} ms", show.budget_us / 1e3);
+    labels.push(Label::new(budget).at(place(labels.len())).sized(size));
+    labels
 }
