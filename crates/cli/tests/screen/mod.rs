@@ -126,6 +126,7 @@ impl Screen {
         let symbol = match name {
             "space" => 0x20,
             "Right" => 0xff53,
+            "F12" => 0xffc9,
             letter => u32::from(letter.as_bytes()[0]),
         };
         let setup = self.x.setup();
