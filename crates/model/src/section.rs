@@ -151,6 +151,7 @@ mod tests {
                 assert!(section.depth_m(&limb, p.lerp(limb.middle + place * limb.half, 0.5)) > 0.02);
             }
         }
-        assert!(worst > 0.0 && worst < 0.003, "off by {worst} m");
+        // Two harmonics are not quite an ellipse themselves.
+        assert!(worst > 0.0 && worst < 0.005, "off by {worst} m");
     }
 }

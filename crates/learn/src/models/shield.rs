@@ -35,15 +35,14 @@ const LOOKED_AT: usize = 3;
 const LEAST_SCORE: f32 = 0.05;
 /// And so are those that were so for less than this share of all of a vertex.
 const LEAST_SHARE: f32 = 0.01;
-/// Bones that carry a point of the skin, at most: half of what keeping close cloth outside costs is to pose the points.
+/// Bones that carry a point of the skin, at most: there are nearly half as many as vertices, and each has to be posed.
 const POINT_BONES: usize = 2;
 /// What would move the draped garment by more than this is not kept out of anything by it, m: a limb as a whole, and one vertex.
 const NO_LIMB_M: f32 = 0.015;
 const DRAPED_M: f32 = 0.003;
-/// What would move a vertex by more than this in one in so many frames of takes neither: a limb, whose sections are no ellipses at
-/// a bent knee, and a plane.
-const LIMB_TAKES_M: f32 = 0.02;
-const TAKES_M: f32 = 0.006;
+/// Nor is a vertex kept out of a limb that would move it by more than this in one in so many frames of takes in which it is near,
+/// m: sections are no ellipses at a bent knee.
+const TAKES_M: f32 = 0.02;
 const TAKES_SHARE: f32 = 0.02;
 /// A vertex lies on no point of the skin that is farther away, m.
 const LIES_ON_M: f32 = 0.06;
@@ -107,7 +106,7 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
         }
     }
     let mut near = looked_at(body, &limbs, &meets, scores);
-    drop_contradicted(body, &seen, &mut near);
+    drop_contradicted(body, &attachment.rest, &mut near);
     let mut used: Vec<u32> = near.iter().flatten().copied().filter(|point| *point != u32::MAX).collect();
     used.sort_unstable();
     used.dedup();
@@ -208,7 +207,7 @@ fn met(limb: &LimbTube, meet_m: f32, seen: &[(Vec<Affine3A>, Vec<Vec3>)]) -> Vec
         for (p, [met, within]) in cloth.iter().zip(&mut met) {
             let p = to_bind.transform_point3(*p);
             *met += u32::from(is_met(limb, p, meet_m));
-            let most = if i == 0 { DRAPED_M } else { LIMB_TAKES_M };
+            let most = if i == 0 { DRAPED_M } else { TAKES_M };
             if moved_m(limb, &section, p) > most {
                 *within += if i == 0 { seen.len() as u32 } else { 1 };
             }
@@ -219,38 +218,24 @@ fn met(limb: &LimbTube, meet_m: f32, seen: &[(Vec<Affine3A>, Vec<Vec3>)]) -> Vec
         .collect()
 }
 
-/// Forgets points of the skin behind whose planes a vertex was draped, or was in takes: where skin is hollow, the plane of one
-/// place is far out of another.
-fn drop_contradicted(body: &Body, seen: &[(Vec<Affine3A>, Vec<Vec3>)], near: &mut [[u32; NEIGHBOURS]]) {
-    let normals = body.mesh.normals();
-    // Without the nearest, the next may be as wrong.
-    for _ in 0..LOOKED_AT {
-        let mut counts = vec![[[0u32; 2]; NEIGHBOURS]; near.len()];
-        for (i, (bones, cloth)) in seen.iter().enumerate() {
-            let skin = body.skinned_positions(bones);
-            for (v, p) in cloth.iter().enumerate() {
-                let apart = |k: usize| p.distance_squared(skin[near[v][k] as usize]);
-                let own = (0..NEIGHBOURS).take_while(|k| near[v][*k] != u32::MAX);
-                let Some(k) = own.min_by(|a, b| apart(*a).total_cmp(&apart(*b))) else { continue };
-                if apart(k) > LIES_ON_M * LIES_ON_M {
-                    continue;
-                }
-                let point = near[v][k];
-                let rows = body.skin.row(point as usize);
-                let turned =
-                    rows.map(|(j, w)| w * bones[j as usize].transform_vector3(normals[point as usize]));
-                let height = (*p - skin[point as usize]).dot(turned.sum::<Vec3>().normalize_or_zero());
-                let most = if i == 0 { DRAPED_M } else { TAKES_M };
-                counts[v][k][0] += 1;
-                if MARGIN_M - height > most {
-                    counts[v][k][1] += if i == 0 { seen.len() as u32 } else { 1 };
-                }
+/// Forgets points of the skin behind whose planes a vertex was draped: where skin is hollow, the plane of one place is far out
+/// of another.
+fn drop_contradicted(body: &Body, draped: &[Vec3], near: &mut [[u32; NEIGHBOURS]]) {
+    let (skin, normals) = (&body.mesh.positions, body.mesh.normals());
+    for (near, p) in near.iter_mut().zip(draped) {
+        // Without the nearest, the next may be as wrong.
+        loop {
+            let apart = |k: &usize| p.distance_squared(skin[near[*k] as usize]);
+            let own = (0..NEIGHBOURS).take_while(|k| near[*k] != u32::MAX);
+            let lies_on = own.filter(|k| apart(k) <= LIES_ON_M * LIES_ON_M);
+            let Some(k) = lies_on.min_by(|a, b| apart(a).total_cmp(&apart(b))) else { break };
+            let point = near[k] as usize;
+            let height = (*p - skin[point]).dot(normals[point].normalize_or(Vec3::Y));
+            if MARGIN_M - height <= DRAPED_M {
+                break;
             }
-        }
-        for (near, counts) in near.iter_mut().zip(counts) {
-            let right = |k: &usize| counts[*k][1] as f32 <= TAKES_SHARE * counts[*k][0] as f32;
-            let kept = (0..NEIGHBOURS).filter(right).map(|k| near[k]).collect::<Vec<u32>>();
-            *near = std::array::from_fn(|k| kept.get(k).copied().unwrap_or(u32::MAX));
+            near[k..].rotate_left(1);
+            near[NEIGHBOURS - 1] = u32::MAX;
         }
     }
 }
