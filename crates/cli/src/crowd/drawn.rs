@@ -53,8 +53,7 @@ pub fn run(
     let (width, height) = args.size;
     let canvas = renderer.canvas(width, height)?;
     let camera = camera(2.0 * side as f32);
-    let (mut frames, mut pictures) = (Times::default(), Times::default());
-    let mut passes: Vec<(&str, Times)> = Vec::new();
+    let mut taken = Taken::default();
     let begin = Instant::now();
     let mut frame = 0;
     while begin.elapsed().as_secs_f64() < args.seconds || frame < 10 {
@@ -71,30 +70,77 @@ pub fn run(
         renderer.draw_on(&canvas, &scene, &camera)?;
         gpu.wait()?;
         if frame >= 4 {
-            frames.0.push(whole);
-            pictures.0.push(start.elapsed().as_secs_f64() * 1e3);
-            for (name, ms) in renderer.pass_times()? {
-                match passes.iter_mut().find(|p| p.0 == name) {
-                    Some((_, times)) => times.0.push(ms),
-                    None => passes.push((name, Times(vec![ms]))),
-                }
-            }
+            taken.add(whole, start.elapsed().as_secs_f64() * 1e3, renderer.pass_times()?);
         }
         frame += 1;
     }
     renderer.read(&canvas)?.write_png(path)?;
-    for times in [&mut frames, &mut pictures].into_iter().chain(passes.iter_mut().map(|p| &mut p.1)) {
-        times.0.sort_by(f64::total_cmp);
-    }
-    let [median, p99, picture] = [frames.at(0.5), frames.at(0.99), pictures.at(0.5)];
     let triangles = model.triangles.len() + bodies.levels.meshes[0].0.triangles().len();
-    let passes: Vec<(&str, f64)> = passes.iter().map(|(name, times)| (*name, times.at(0.5))).collect();
+    let figures = taken.figures();
+    let levels = [("bodies", &bodies.levels), ("clothes", &cloth)];
+    print(path, args, &figures, (&renderer.adapter(), normals.kernel), triangles, levels);
+    Ok(())
+}
+
+/// Times of the frames so far, ms.
+#[derive(Default)]
+struct Taken {
+    frames: Times,
+    pictures: Times,
+    passes: Vec<(&'static str, Times)>,
+}
+
+/// Medians, and of whole frames the 99th percentile, ms.
+struct Figures {
+    median: f64,
+    p99: f64,
+    picture: f64,
+    passes: Vec<(&'static str, f64)>,
+}
+
+impl Taken {
+    fn add(&mut self, frame: f64, picture: f64, passes: Vec<(&'static str, f64)>) {
+        self.frames.0.push(frame);
+        self.pictures.0.push(picture);
+        for (name, ms) in passes {
+            match self.passes.iter_mut().find(|p| p.0 == name) {
+                Some((_, times)) => times.0.push(ms),
+                None => self.passes.push((name, Times(vec![ms]))),
+            }
+        }
+    }
+
+    fn figures(mut self) -> Figures {
+        let passes = self.passes.iter_mut().map(|p| &mut p.1);
+        for times in [&mut self.frames, &mut self.pictures].into_iter().chain(passes) {
+            times.0.sort_by(f64::total_cmp);
+        }
+        Figures {
+            median: self.frames.at(0.5),
+            p99: self.frames.at(0.99),
+            picture: self.pictures.at(0.5),
+            passes: self.passes.iter().map(|(name, times)| (*name, times.at(0.5))).collect(),
+        }
+    }
+}
+
+fn print(
+    path: &Path,
+    args: &Args,
+    figures: &Figures,
+    (adapter, kernel): (&str, Kernel),
+    triangles: usize,
+    levels: [(&str, &Levels); 2],
+) {
+    let Figures { median, p99, picture, passes } = figures;
+    let (width, height) = args.size;
+    let [(_, body), (_, garment)] = levels;
     if args.json {
         let value = serde_json::json!({
-            "picture": path, "count": args.count, "adapter": renderer.adapter(), "kernel": normals.kernel.name(),
+            "picture": path, "count": args.count, "adapter": adapter, "kernel": kernel.name(),
             "median_ms": median, "p99_ms": p99, "picture_ms": picture, "triangles_each": triangles,
             "passes_ms": passes.iter().map(|(n, ms)| (n.to_string(), (*ms).into())).collect::<serde_json::Map<_, _>>(),
-            "detail_px": args.detail, "levels": {"body": bodies.levels.json(), "garment": cloth.json()},
+            "detail_px": args.detail, "levels": {"body": body.json(), "garment": garment.json()},
         });
         println!("{value}");
     } else {
@@ -103,11 +149,11 @@ pub fn run(
              bones to picture, of which the picture {picture:.2} ms ({})",
             path.display(),
             args.count,
-            renderer.adapter()
+            adapter
         );
         let passes: Vec<String> = passes.iter().map(|(name, ms)| format!("{name} {ms:.2} ms")).collect();
         println!("  {}", passes.join(", "));
-        for (what, levels) in [("bodies", &bodies.levels), ("clothes", &cloth)] {
+        for (what, levels) in levels {
             let level = |(mesh, off): &(MeshHandle, [f32; 2])| {
                 let [usual, most] = off.map(|m| 1000.0 * m);
                 format!("{} ({usual:.1}, {most:.1})", mesh.triangles().len())
@@ -116,7 +162,6 @@ pub fn run(
             println!("  triangles of {what} (mm off: 95 of 100 vertices, the farthest): {}", all.join(", "));
         }
     }
-    Ok(())
 }
 
 /// One device for the crowd and the renderer.

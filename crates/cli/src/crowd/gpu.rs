@@ -10,7 +10,7 @@ use std::time::Instant;
 use toile_assets::{Model, RootFrame};
 use toile_run::gpu::wgpu::util::{BufferInitDescriptor, DeviceExt};
 use toile_run::gpu::{Ask, Floors, Gpu, GpuCrowd, GpuSettings, Kernel, PosedRow, Stage, wgpu};
-use toile_run::{Actor, Crowd, CrowdSettings, ModelId};
+use toile_run::{Actor, Crowd, CrowdSettings, Instance, ModelId};
 
 /// Rounding brings vertices no farther apart than this.
 const BEYOND_MM: f32 = 0.1;
@@ -147,6 +147,56 @@ impl Feeder {
     }
 }
 
+/// The first garments of the crowd once more, on the processor.
+struct Beside {
+    crowd: Crowd,
+    instances: Vec<Instance>,
+    /// Garments in a row of the square.
+    side: usize,
+}
+
+impl Beside {
+    fn new(model: &Arc<Model>, count: usize, side: usize) -> Result<Self> {
+        let mut crowd = Crowd::new(CrowdSettings::default());
+        let id = crowd.add_model(model.clone(), count)?;
+        let instances = (0..count).map(|_| crowd.add(id)).collect::<Result<_, _>>()?;
+        Ok(Self { crowd, instances, side })
+    }
+
+    /// Goes on to a frame as [`Feeder::feed`] has it.
+    fn step(&mut self, clips: &[Clip], frame: usize, rate: f64) -> Result<()> {
+        let side = self.side;
+        for (who, &instance) in self.instances.iter().enumerate() {
+            let clip = &clips[who % clips.len()];
+            let f = (frame + 7 * who) % clip.bones.len();
+            if f == 0 {
+                self.crowd.teleport(instance)?;
+            }
+            let at = DVec3::new((who % side) as f64 * 2.0, 0.0, (who / side) as f64 * 2.0);
+            let actor = Actor { position: at, rotation: Quat::IDENTITY };
+            let root = RootFrame { position: clip.roots[f].position + at, ..clip.roots[f] };
+            self.crowd.set_pose_with_root(instance, &actor, &clip.bones[f], &root)?;
+        }
+        Ok(self.crowd.step(1.0 / rate)?)
+    }
+
+    /// How far the device's vertices are from these.
+    fn compare(&mut self, theirs: &mut GpuCrowd, seen: &[Instance], out: &mut Measured) -> Result<()> {
+        self.crowd.draw();
+        for (&own, &their) in self.instances.iter().zip(seen) {
+            let theirs = theirs.read_vertices(their)?;
+            for (a, b) in self.crowd.vertices(own)?.iter().zip(&theirs) {
+                // A number that is none is infinitely far.
+                let apart = 1000.0 * a.distance(*b);
+                out.worst_mm = out.worst_mm.max(if apart.is_finite() { apart } else { f32::INFINITY });
+                out.compared += 1;
+                out.beyond += usize::from(!(apart <= BEYOND_MM));
+            }
+        }
+        Ok(())
+    }
+}
+
 #[allow(clippy::disallowed_methods)] // what it costs is what the command reports
 fn measure(
     args: &Args,
@@ -179,10 +229,7 @@ fn measure(
         crowd.set_viewer(Some((DVec3::new(0.0, 1.6, 0.0), args.mm_per_metre)))?;
     }
     let feeder = Feeder::new(gpu, &crowd, id, clips, side as u32)?;
-    let mut own = Crowd::new(CrowdSettings::default());
-    let own_id = own.add_model(model.clone(), COMPARED.min(args.count))?;
-    let compared: Vec<_> =
-        (0..COMPARED.min(args.count)).map(|_| own.add(own_id)).collect::<Result<_, _>>()?;
+    let mut beside = Beside::new(model, COMPARED.min(args.count), side)?;
     let mut out = Measured {
         kernel,
         frame: Times::default(),
@@ -213,31 +260,10 @@ fn measure(
                 all.0.push(times.iter().filter(|t| t.0 == *stage).map(|t| t.1).sum());
             }
         }
-        for (who, &instance) in compared.iter().enumerate() {
-            let clip = &clips[who % clips.len()];
-            let f = (frame + 7 * who) % clip.bones.len();
-            if f == 0 {
-                own.teleport(instance)?;
-            }
-            let at = DVec3::new((who % side) as f64 * 2.0, 0.0, (who / side) as f64 * 2.0);
-            let actor = Actor { position: at, rotation: Quat::IDENTITY };
-            let root = RootFrame { position: clip.roots[f].position + at, ..clip.roots[f] };
-            own.set_pose_with_root(instance, &actor, &clip.bones[f], &root)?;
-        }
-        own.step(1.0 / rate)?;
+        beside.step(clips, frame, rate)?;
         frame += 1;
     }
-    own.draw();
-    for (who, &instance) in compared.iter().enumerate().take(seen) {
-        let theirs = crowd.read_vertices(instances[who])?;
-        for (a, b) in own.vertices(instance)?.iter().zip(&theirs) {
-            // A number that is none is infinitely far.
-            let apart = 1000.0 * a.distance(*b);
-            out.worst_mm = out.worst_mm.max(if apart.is_finite() { apart } else { f32::INFINITY });
-            out.compared += 1;
-            out.beyond += usize::from(!(apart <= BEYOND_MM));
-        }
-    }
+    beside.compare(&mut crowd, &instances[..seen], &mut out)?;
     out.clamped_per_frame = crowd.read_clamped()? as f64 / (frame * args.count) as f64;
     out.back_to_back_ms = back_to_back_ms(gpu, &mut crowd, rate)?;
     out.floors = crowd.measure_floors()?;

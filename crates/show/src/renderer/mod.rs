@@ -51,7 +51,7 @@ pub use on_device::{DeviceFlock, FlockSource};
 
 use crate::{Camera, Error, Image, Material, Result, Scene};
 use glam::Vec3;
-use lights::Rig;
+use lights::{MapView, Rig};
 use pipelines::{Draw, Layer, Pipelines};
 use targets::Targets;
 use timing::{Timed, Timing};
@@ -98,6 +98,15 @@ struct Maps {
     key: wgpu::TextureView,
     sky: wgpu::TextureView,
     frame_group: wgpu::BindGroup,
+}
+
+/// What is drawn in a picture: meshes on the device, who casts shadows into the maps of key light and sky, and the draws of the
+/// main pass.
+struct Draws {
+    uploads: Vec<Uploaded>,
+    casting: [Vec<(usize, usize)>; 2],
+    opaque: Vec<Planned>,
+    ghosts: Vec<Planned>,
 }
 
 /// One draw of the main pass.
@@ -241,7 +250,40 @@ impl Renderer {
     }
 
     fn submit(&mut self, scene: &Scene<'_>, camera: &Camera, targets: &Targets, copy_out: bool) {
-        let (width, height) = (targets.width, targets.height);
+        let size = (targets.width, targets.height);
+        let maps = self.light(scene, camera, size);
+        let Draws { uploads, casting, opaque, ghosts } = self.plan(scene, camera, size, &maps);
+
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        let slots = self.items.group(&self.device, pictures::NONE).clone();
+        if let Some(timing) = &self.timing {
+            timing.begin();
+        }
+        if !scene.on_device.is_empty() {
+            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                label: Some("levels"),
+                timestamp_writes: self.timing.as_ref().map(|t| t.compute(Timed::Levels)),
+            });
+            pass.set_pipeline(&self.pipelines.levels);
+            scene.on_device.iter().for_each(|flock| flock.sort(&mut pass));
+        }
+        self.map_pass(&mut encoder, Timed::Key, [&self.key_group, &slots], &casting[0], &uploads);
+        self.map_pass(&mut encoder, Timed::Sky, [&self.sky_group, &slots], &casting[1], &uploads);
+        if scene.ground.is_some() && self.maps.sides == WIDE_MAPS {
+            let stamps = self.timing.as_ref().map(|t| t.compute(Timed::Ground));
+            let light = &mut self.pipelines.ground_light;
+            light.find(&self.device, &mut encoder, &self.maps.frame_group, size, stamps);
+        }
+        let planned: Vec<Planned> = opaque.into_iter().rev().chain(ghosts).collect();
+        self.main_pass(&mut encoder, scene, &planned, &uploads, targets);
+        if copy_out {
+            targets.copy_out(&mut encoder);
+        }
+        self.queue.submit([encoder.finish()]);
+    }
+
+    /// Sets up light and camera; the views of the maps of the key light and of the sky.
+    fn light(&mut self, scene: &Scene<'_>, camera: &Camera, (width, height): (u32, u32)) -> [MapView; 2] {
         let (lo, hi) = scene.bounds();
         let centre = 0.5 * (lo + hi);
         let radius_m = (0.5 * (hi - lo).length()).max(0.05);
@@ -260,7 +302,11 @@ impl Renderer {
         self.queue.write_buffer(&self.frame_buffer, 0, bytemuck::bytes_of(&frame));
         self.queue.write_buffer(&self.key_buffer, 0, bytemuck::bytes_of(&key.clip_from_world));
         self.queue.write_buffer(&self.sky_buffer, 0, bytemuck::bytes_of(&sky.clip_from_world));
+        [key, sky]
+    }
 
+    /// Brings to the device what is drawn, and says in which order.
+    fn plan(&mut self, scene: &Scene<'_>, camera: &Camera, size: (u32, u32), maps: &[MapView; 2]) -> Draws {
         self.meshes.begin_frame();
         let mut uploads: Vec<Uploaded> = Vec::new();
         let mut casting: Vec<(usize, usize)> = Vec::new();
@@ -298,7 +344,7 @@ impl Renderer {
         }
         let mut sky_casting = casting.clone();
         for flock in &scene.on_device {
-            flock.look(&self.queue, camera, (width, height), scene.off_px);
+            flock.look(&self.queue, camera, size, scene.off_px);
             // What is drawn last is drawn first: the nearest.
             let slot = uniforms.len();
             let mut slacks = false;
@@ -313,7 +359,7 @@ impl Renderer {
             if slacks {
                 uniforms.push(flock.uniform(flock.material.depth_slack_m));
             }
-            for (map, list) in [(&key, &mut casting), (&sky, &mut sky_casting)] {
+            for (map, list) in maps.iter().zip([&mut casting, &mut sky_casting]) {
                 if let Some(uploaded) = flock.casting(map).filter(|_| flock.material.opacity >= 1.0) {
                     list.push((slot, uploads.len()));
                     uploads.push(uploaded.clone());
@@ -322,33 +368,7 @@ impl Renderer {
         }
         self.items.bring(&self.device, &self.queue, &scene.items);
         self.items.write(&self.device, &self.queue, &uniforms);
-
-        let mut encoder = self.device.create_command_encoder(&Default::default());
-        let slots = self.items.group(&self.device, pictures::NONE).clone();
-        if let Some(timing) = &self.timing {
-            timing.begin();
-        }
-        if !scene.on_device.is_empty() {
-            let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
-                label: Some("levels"),
-                timestamp_writes: self.timing.as_ref().map(|t| t.compute(Timed::Levels)),
-            });
-            pass.set_pipeline(&self.pipelines.levels);
-            scene.on_device.iter().for_each(|flock| flock.sort(&mut pass));
-        }
-        self.map_pass(&mut encoder, Timed::Key, [&self.key_group, &slots], &casting, &uploads);
-        self.map_pass(&mut encoder, Timed::Sky, [&self.sky_group, &slots], &sky_casting, &uploads);
-        if scene.ground.is_some() && self.maps.sides == WIDE_MAPS {
-            let stamps = self.timing.as_ref().map(|t| t.compute(Timed::Ground));
-            let light = &mut self.pipelines.ground_light;
-            light.find(&self.device, &mut encoder, &self.maps.frame_group, (width, height), stamps);
-        }
-        let planned: Vec<Planned> = opaque.into_iter().rev().chain(ghosts).collect();
-        self.main_pass(&mut encoder, scene, &planned, &uploads, targets);
-        if copy_out {
-            targets.copy_out(&mut encoder);
-        }
-        self.queue.submit([encoder.finish()]);
+        Draws { uploads, casting: [casting, sky_casting], opaque, ghosts }
     }
 
     fn map_pass(

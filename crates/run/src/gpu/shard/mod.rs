@@ -120,7 +120,52 @@ struct Groups {
     normals: Option<wgpu::BindGroup>,
 }
 
-/// What the passes of a model D share with the others.
+impl Groups {
+    /// Ties every pass to the tables that it reads and writes.
+    fn new(
+        gpu: &Gpu,
+        packed: &Packed,
+        passes: &Passes,
+        t: &Tables<'_>,
+        roots: &wgpu::Buffer,
+        halves: Option<&wgpu::Buffer>,
+        normals: Option<&wgpu::Buffer>,
+    ) -> Self {
+        let reconstruct = match halves {
+            Some(halves) => [halves, t.places, &packed.basis, &packed.mean, t.vertices].to_vec(),
+            None => [t.modes, t.latents, t.places, &packed.basis, &packed.mean, t.vertices].to_vec(),
+        };
+        let latent =
+            |weights, limits| [weights, t.flags, t.modes, t.body, t.metas, limits, t.latents, t.counts];
+        let root = [t.flags, t.poses, roots, t.modes, t.metas, t.counts];
+        Self {
+            features: passes.features.group(
+                gpu,
+                t.steps,
+                &[&packed.body, t.poses, t.bones, &packed.bones_mean, t.body],
+            ),
+            roots: [&passes.tick, &passes.wait].map(|p| p.group(gpu, t.steps, &root)),
+            latent: passes.latent.group(gpu, t.steps, &latent(&packed.latent, &packed.latent_limits)),
+            start: passes.start.group(gpu, t.steps, &latent(&packed.start, &packed.start_limits)),
+            place: passes.place.group(
+                gpu,
+                t.steps,
+                &[t.flags, t.modes, t.poses, t.places, t.latents, &packed.reach],
+            ),
+            halve: passes
+                .halve
+                .as_ref()
+                .zip(halves)
+                .map(|(p, h)| p.group(gpu, t.steps, &[t.modes, t.latents, h])),
+            reconstruct: passes.reconstruct.group(gpu, t.steps, &reconstruct),
+            normals: passes.normals.as_ref().zip(normals).map(|(p, n)| {
+                p.group(gpu, t.steps, &[t.places, t.vertices, &packed.begins, &packed.corners, n])
+            }),
+        }
+    }
+}
+
+/// What passes share.
 pub(in crate::gpu) struct Tables<'a> {
     pub steps: &'a wgpu::Buffer,
     pub flags: &'a wgpu::Buffer,
@@ -225,52 +270,21 @@ impl Chunk {
             }
             _ => None,
         };
-        let reconstruct = match &halves {
-            Some(halves) => [halves, &places, &packed.basis, &packed.mean, &vertices].to_vec(),
-            None => [&modes, &latents, &places, &packed.basis, &packed.mean, &vertices].to_vec(),
+        let tables = Tables {
+            steps: &steps,
+            flags: &flags,
+            modes: &modes,
+            body: &body,
+            metas: &metas,
+            latents: &latents,
+            counts: &counts,
+            places: &places,
+            poses: &poses,
+            bones: &bones,
+            vertices: &vertices,
         };
-        let latent = |weights, limits| [weights, &flags, &modes, &body, &metas, limits, &latents, &counts];
-        let root = [&flags, &poses, &roots, &modes, &metas, &counts];
-        let groups = Groups {
-            features: passes.features.group(
-                gpu,
-                &steps,
-                &[&packed.body, &poses, &bones, &packed.bones_mean, &body],
-            ),
-            roots: [&passes.tick, &passes.wait].map(|p| p.group(gpu, &steps, &root)),
-            latent: passes.latent.group(gpu, &steps, &latent(&packed.latent, &packed.latent_limits)),
-            start: passes.start.group(gpu, &steps, &latent(&packed.start, &packed.start_limits)),
-            place: passes.place.group(
-                gpu,
-                &steps,
-                &[&flags, &modes, &poses, &places, &latents, &packed.reach],
-            ),
-            halve: passes
-                .halve
-                .as_ref()
-                .zip(halves.as_ref())
-                .map(|(p, h)| p.group(gpu, &steps, &[&modes, &latents, h])),
-            reconstruct: passes.reconstruct.group(gpu, &steps, &reconstruct),
-            normals: passes.normals.as_ref().zip(normals.as_ref()).map(|(p, n)| {
-                p.group(gpu, &steps, &[&places, &vertices, &packed.begins, &packed.corners, n])
-            }),
-        };
-        let corrected = correct.map(|correct| {
-            let tables = Tables {
-                steps: &steps,
-                flags: &flags,
-                modes: &modes,
-                body: &body,
-                metas: &metas,
-                latents: &latents,
-                counts: &counts,
-                places: &places,
-                poses: &poses,
-                bones: &bones,
-                vertices: &vertices,
-            };
-            Corrected::new(gpu, correct, &tables, rows)
-        });
+        let groups = Groups::new(gpu, packed, passes, &tables, &roots, halves.as_ref(), normals.as_ref());
+        let corrected = correct.map(|correct| Corrected::new(gpu, correct, &tables, rows));
         Self {
             corrected,
             first,
