@@ -37,6 +37,9 @@ pub struct Verdict {
     pub depth_mm: Worst,
     /// Pairs of an edge and a triangle of the cloth that cross, the most of any frame.
     pub crossings: Worst,
+    /// 1 where the neckline or waist it hung by is around nothing of its wearer any more.
+    #[cfg_attr(feature = "io", serde(default))]
+    pub off: Worst,
     /// Frames in which the solver held cloth back.
     pub held_back_frames: u32,
 }
@@ -71,6 +74,9 @@ impl Verdict {
                 self.crossings.value, self.crossings.frame
             ));
         }
+        if !(self.off.value <= 0.0) {
+            faults.push(format!("the garment has come off its wearer at frame {}", self.off.frame));
+        }
         faults
     }
 }
@@ -90,8 +96,16 @@ mod tests {
         verdict.strain.see(0.3, 40);
         verdict.depth_mm.see(12.0, 5);
         verdict.crossings.see(2.0, 9);
+        verdict.off.see(1.0, 12);
         let said = verdict.faults().join("; ");
-        for part in ["194 % at frame 31", "15 %", "12.0 mm", "frame 5", "2 places at frame 9"] {
+        for part in [
+            "194 % at frame 31",
+            "15 %",
+            "12.0 mm",
+            "frame 5",
+            "2 places at frame 9",
+            "come off its wearer at frame 12",
+        ] {
             assert!(said.contains(part), "{part}: {said}");
         }
         let blind = Verdict { strain: Worst { value: f32::NAN, frame: 0 }, ..Verdict::default() };

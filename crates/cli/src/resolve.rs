@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use toile_assets::read::garment::RestChoice;
 use toile_assets::read::{self, Loaded};
-use toile_assets::retarget::{RetargetSettings, retarget};
+use toile_assets::retarget::{RetargetReport, RetargetSettings, retarget};
 use toile_assets::{Body, Error, Fabric, Garment, Motion, Problem, Skeleton, axes, builtin};
 use toile_show::Figure;
 use toile_simulate::{describe_mends, mend_glitches};
@@ -162,11 +162,16 @@ pub fn motions(names: &[String], body: &Body, pacing: &Pacing) -> Result<Vec<Mot
 
 /// Carries a motion over to `body` where its skeleton is another.
 pub fn onto(motion: Motion, body: &Body) -> Result<Motion> {
+    Ok(carried(motion, body)?.0)
+}
+
+/// The same with what was done to it; nothing where nothing had to be.
+pub fn carried(motion: Motion, body: &Body) -> Result<(Motion, Option<RetargetReport>)> {
     if motion.skeleton == body.skeleton {
-        return Ok(motion);
+        return Ok((motion, None));
     }
-    let (carried, _) = retarget(&motion, body, &RetargetSettings::default())?;
-    Ok(carried)
+    let (carried, report) = retarget(&motion, body, &RetargetSettings::default())?;
+    Ok((carried, Some(report)))
 }
 
 /// The same for a motion of a file, saying which of its joints drive nothing.
@@ -186,6 +191,9 @@ pub fn file_onto(motion: Motion, body: &Body) -> Result<Motion> {
             body.name,
             few.join(", ")
         );
+    }
+    if let Some(what) = report.cleared() {
+        eprintln!("{}: {what}", motion.name);
     }
     Ok(carried)
 }

@@ -28,6 +28,7 @@ mod error;
 mod garment_fit;
 mod leash;
 mod mend;
+mod opening;
 mod outfit;
 mod put_on;
 mod record;

@@ -1,5 +1,6 @@
 //! Looks at every recorded frame with eyes of its own: no part of the solver is asked whether it did well.
 
+use crate::opening::Opening;
 use crate::report::StepReport;
 use crate::scene::Scene;
 use glam::{Affine3A, Vec3};
@@ -12,6 +13,9 @@ pub(crate) struct Judge<'a> {
     body: &'a Body,
     skin: PosedBody,
     cloth: SelfCrossings,
+    triangles: Vec<[u32; 3]>,
+    /// What the garment hung by in the first frame.
+    opening: Option<Opening>,
     edges: Vec<([u32; 2], f32)>,
     stretches: Vec<f32>,
     frames: usize,
@@ -24,6 +28,8 @@ impl<'a> Judge<'a> {
             body,
             skin: PosedBody::new(body, &body.bones(&body.skeleton.rest_pose())),
             cloth: SelfCrossings::new(x, &scene.triangles),
+            triangles: scene.triangles.clone(),
+            opening: None,
             edges: scene.edges.iter().copied().zip(scene.edge_lengths.iter().map(|l| *l as f32)).collect(),
             stretches: Vec::new(),
             frames: 0,
@@ -48,6 +54,9 @@ impl<'a> Judge<'a> {
             self.verdict.strain_p99.see(*p99, frame);
             self.verdict.strain.see(largest, frame);
         }
+        let (body, triangles) = (self.body, &self.triangles);
+        let opening = self.opening.get_or_insert_with(|| Opening::new(body, bones, x, triangles));
+        self.verdict.off.see(f32::from(u8::from(opening.is_off(x, bones))), frame);
         let depth_m = self.deeper(x, bones);
         self.verdict.depth_mm.see(1e3 * depth_m, frame);
     }
@@ -103,6 +112,14 @@ mod tests {
         // Folded through itself: the front pulled through the back.
         let through = looked(&body, &rest, |p| if p.z > 0.0 { p - 2.5 * p.z * Vec3::Z } else { p });
         assert!(through.crossings.value > 0.0, "{through:?}");
+        // Thrown off over the head; on the way there its waist has slipped, which is no fault.
+        let slipped = looked(&body, &rest, |p| p + 0.1 * Vec3::Y);
+        let thrown = looked(&body, &rest, |p| p + 2.0 * Vec3::Y);
+        assert_eq!(
+            (good.off.value, slipped.off.value, thrown.off.value, thrown.off.frame),
+            (0.0, 0.0, 1.0, 1)
+        );
+        assert!(thrown.faults().join("; ").contains("come off"), "{thrown:?}");
     }
 
     #[test]

@@ -2,9 +2,11 @@
 //!
 //! Rotations are carried over in the world and relative to the rest poses, which are first brought to agree
 //! limb by limb (`rest`); the hips' travel is scaled by the length of the legs; arms are spread until the
-//! hands clear the hips (`arms`); feet that stand in the source stand in the result (`feet`).
+//! hands clear the hips (`arms`); feet that stand in the source stand in the result (`feet`); arms that would still be
+//! inside the body are turned out of it for as long as they are (`clear`).
 
 mod arms;
+mod clear;
 mod feet;
 mod leg;
 mod rest;
@@ -21,6 +23,8 @@ pub struct RetargetSettings {
     /// Whether feet that stand still in the source are held to their place and to the ground. Without it the
     /// clip is only shifted as a whole until the soles touch y = 0.
     pub plant_feet: bool,
+    /// Whether arms that would lie inside the body are turned out of it, frame by frame.
+    pub clear_arms: bool,
 }
 
 impl RetargetSettings {
@@ -34,7 +38,7 @@ impl RetargetSettings {
 
 impl Default for RetargetSettings {
     fn default() -> Self {
-        Self { arm_abduction_deg: None, plant_feet: true }
+        Self { arm_abduction_deg: None, plant_feet: true, clear_arms: true }
     }
 }
 
@@ -47,6 +51,12 @@ pub struct RetargetReport {
     pub left_out: Vec<String>,
     /// Outward rotation of the upper arms that was used, degrees.
     pub arm_abduction_deg: f32,
+    /// Frames in which an arm was turned out of the body.
+    pub cleared_frames: usize,
+    /// How far at most, degrees.
+    pub cleared_deg: f32,
+    /// How fast that came or went at most, degrees a second.
+    pub cleared_deg_per_s: f32,
     /// Scale of the hips' travel.
     pub travel_scale: f32,
     /// Constant shift along +Y that puts the soles on the ground, metres.
@@ -59,6 +69,18 @@ pub struct RetargetReport {
     pub sole_depth_cm: f32,
     /// How far standing soles are above or below y = 0, 95th percentile, centimetres.
     pub stance_gap_cm: f32,
+}
+
+impl RetargetReport {
+    /// What was done to keep arms out of the body, in a sentence; nothing where nothing was.
+    pub fn cleared(&self) -> Option<String> {
+        (self.cleared_frames > 0).then(|| {
+            format!(
+                "arms turned out of the body in {} frames, by {:.1}° at most and by {:.0}°/s",
+                self.cleared_frames, self.cleared_deg, self.cleared_deg_per_s
+            )
+        })
+    }
 }
 
 /// Carries `motion` over to `body`. Both must be human enough: [`Humanoid::missing`] must be empty.
@@ -85,12 +107,15 @@ pub fn retarget(
     let mut poses: Vec<Pose> = motion.poses.iter().map(|pose| plan.carry(pose, &mut track)).collect();
 
     let chest = target.joint(Role::UpperChest).or(target.joint(Role::Chest)).or(target.joint(Role::Spine));
-    let arms = arms::Arms::new(body, &target, chest.unwrap_or(plan.target_hips), plan.target_forward);
+    let chest = chest.unwrap_or(plan.target_hips);
+    let arms = arms::Arms::new(body, &target, chest, plan.target_forward);
     let abduction = settings.arm_abduction_deg.unwrap_or_else(|| arms.least_abduction(&poses));
     arms.spread(&mut poses, abduction);
 
     let feet = feet::Feet::new(body, &target, &plan);
     let planted = feet.plant(&mut poses, &track, motion.fps, settings.plant_feet);
+    let clearing = settings.clear_arms.then(|| clear::Clearing::new(body, &target, chest)).flatten();
+    let cleared = clearing.map(|mut c| c.clear(&mut poses, motion.fps)).unwrap_or_default();
 
     let map = Role::ALL
         .into_iter()
@@ -103,6 +128,9 @@ pub fn retarget(
         map,
         left_out: plan.unused().map(|j| motion.skeleton.joints[j].name.clone()).collect(),
         arm_abduction_deg: abduction,
+        cleared_frames: cleared.frames,
+        cleared_deg: cleared.most_deg,
+        cleared_deg_per_s: cleared.fastest_deg_per_s,
         travel_scale: plan.scale,
         ..planted
     };

@@ -13,8 +13,13 @@ pub fn of_motion(motion: &Motion, body: &Body) -> Vec<Problem> {
     if let Some(what) = describe_mends(&mends, motion.fps) {
         problems.push(Problem::new(what, mends.len(), "simulate takes the mended clip"));
     }
-    let carried = match resolve::onto(mended, body) {
-        Ok(carried) => carried,
+    let carried = match resolve::carried(mended, body) {
+        Ok((carried, report)) => {
+            if let Some((frames, what)) = report.and_then(|r| Some((r.cleared_frames, r.cleared()?))) {
+                problems.push(Problem::new(what, frames, "simulate takes them so"));
+            }
+            carried
+        }
         Err(e) => {
             let what = format!("cannot be carried over to `{}`: {e:#}", body.name);
             problems.push(Problem::new(what, 1, "simulate refuses it"));
