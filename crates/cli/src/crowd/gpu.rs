@@ -177,7 +177,8 @@ impl Beside {
             let root = RootFrame { position: clip.roots[f].position + at, ..clip.roots[f] };
             self.crowd.set_pose_with_root(instance, &actor, &clip.bones[f], &root)?;
         }
-        Ok(self.crowd.step(1.0 / rate)?)
+        self.crowd.step(1.0 / rate)?;
+        Ok(())
     }
 
     /// How far the device's vertices are from these.
