@@ -90,17 +90,17 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
     let mut joints: Vec<usize> = sets.iter().flatten().map(|(j, _)| *j).collect();
     joints.sort_unstable();
     joints.dedup();
-    // Hung as it is skinned, with a share of what legs carry hung on the hips, or as takes show it: whichever leaves less
+    // Hung as it is skinned, as takes show it, or with a share of what legs carry hung on the hips: whichever leaves less
     // on clips left out.
     let mut hung = vec![("as skinned".to_string(), attachment.clone())];
+    let seen = thinned(body, &attachment, &source, HUNG_FRAMES)?;
+    let fitted = hang::fitted(body, &attachment, &first.triangles, &seen);
+    hung.extend(fitted.map(|fitted| ("as in takes".into(), fitted)));
     hung.extend(
         DRAWN_TO_HIPS.iter().filter_map(|&s| {
             Some((format!("{s} of legs on the hips"), drawn_to_hips(body, &attachment, s)?))
         }),
     );
-    let seen = thinned(body, &attachment, &source, HUNG_FRAMES)?;
-    let fitted = hang::fitted(body, &attachment, &first.triangles, &seen);
-    hung.extend(fitted.map(|fitted| ("as in takes".into(), fitted)));
     let ways = hung.len() as f64;
     let mut best: Option<(f64, Motions, Inputs, Attachment, String)> = None;
     for (k, (how, mut attachment)) in hung.into_iter().enumerate() {
