@@ -21,7 +21,7 @@ pub struct Outfit {
 }
 
 impl Outfit {
-    /// Puts garments on one after the other, see [`crate::put_on`]: an outer one is brought out of those under it, and an outfit
+    /// Puts garments on one after the other, see `put_on.rs`: an outer one is brought out of those under it, and an outfit
     /// whose garments cannot be parted is refused with the place and what would do.
     pub fn new(body: &Body, pieces: Vec<(Garment, Fabric)>) -> Result<Self> {
         if pieces.is_empty() {
