@@ -15,18 +15,20 @@ mod tests;
 
 pub use gate::GateFit;
 
-use crate::inputs::joints::{candidates, drawn_to_hips};
+use crate::inputs::joints::{Told, candidates, drawn_to_hips};
 use crate::inputs::standard::Inputs;
 use crate::inputs::surroundings;
 use crate::models::shield::{shield, thinned};
 use crate::models::train::{Training, attachment};
 use crate::takes::mirror::{Mirror, WithMirrored};
-use crate::takes::source::{TakeSource, heads};
+use crate::takes::source::{Head, TakeSource, heads};
 use crate::{Error, Settings};
-use choose::Choosing;
+use choose::{Choosing, Chosen};
 use faer::Mat;
 use motions::Motions;
-use toile_assets::{Attachment, Body, Certificate, InputSet, Lineage, Model, ModelKind, RootTracker};
+use toile_assets::{
+    Attachment, Body, Certificate, Correction, InputSet, Lineage, Model, ModelKind, RootTracker, Take,
+};
 
 /// How a model D came about.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,55 +92,9 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
     let mut joints: Vec<usize> = sets.iter().flatten().map(|(j, _)| *j).collect();
     joints.sort_unstable();
     joints.dedup();
-    // Hung as it is skinned, as takes show it, or with a share of what legs carry hung on the hips: whichever leaves less
-    // on clips left out.
-    let mut hung = vec![("as skinned".to_string(), attachment.clone())];
-    let seen = thinned(body, &attachment, &source, HUNG_FRAMES)?;
-    let fitted = hang::fitted(body, &attachment, &first.triangles, &seen);
-    hung.extend(fitted.map(|fitted| ("as in takes".into(), fitted)));
-    hung.extend(
-        DRAWN_TO_HIPS.iter().filter_map(|&s| {
-            Some((format!("{s} of legs on the hips"), drawn_to_hips(body, &attachment, s)?))
-        }),
-    );
-    let ways = hung.len() as f64;
-    let mut best: Option<(f64, Motions, Inputs, Attachment, String)> = None;
-    for (k, (how, mut attachment)) in hung.into_iter().enumerate() {
-        attachment.skin = attachment.skin.strongest(BONES);
-        let dims = settings.cloth_dims.max(1);
-        let mut motions = Motions::new(&source, &heads, &attachment, &joints, dims, &|done| {
-            watch(READING * (k as f64 + done) / ways)
-        })?;
-        if settings.surroundings {
-            let all = motions.all.iter().map(|m| (&m.heard[..], &m.roots[..]));
-            motions.hearing = Some(surroundings::hearing(all, first.fps));
-        }
-        if motions.space.basis.ncols() == 0 {
-            continue;
-        }
-        // Cloths and winds at rest differ, and were not recorded.
-        if !settings.surroundings {
-            let [_, left, right] = body.hip_line().bind;
-            let (heading, _) = RootTracker::default().follow(left - right);
-            motions.add_rest(heading, joints.len());
-        }
-        let choosing = Choosing {
-            motions: &motions,
-            fps: first.fps,
-            joints: &joints,
-            cheap: settings.cheap,
-            watch: &|_| {},
-        };
-        let (inputs, left) = choosing.inputs(&sets)?;
-        // Far from training, where the gate shuts, plain skinning is the better ground: a skirt that follows a bow with its hips
-        // alone stands off behind. So hips have to pay.
-        if best.as_ref().is_none_or(|(least, ..)| left < PAYS * least) {
-            best = Some((left, motions, inputs, attachment, how));
-        }
-    }
-    let Some((_, motions, inputs, attachment, hung)) = best else {
-        return Err(Error::Empty("the garment never leaves its skinned place in any take".into()));
-    };
+    let ways = hangings(body, &attachment, &first.triangles, &source)?;
+    let known = Known { body, first: &first, heads: &heads, joints: &joints, sets: &sets, settings };
+    let Hung { motions, inputs, attachment, how } = known.hang(&source, ways, watch)?;
     let d = motions.space.basis.ncols();
     if d < settings.cloth_dims {
         let asked = settings.cloth_dims;
@@ -152,17 +108,8 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
         watch: &|done| watch(READING + (1.0 - READING) * done),
     };
     let chosen = choosing.run(inputs)?;
-    let (basis, m) = (&motions.space.basis, chosen.inputs.scale.len());
-    let mut correction = chosen.correction;
+    let mut correction = chosen.correction.clone();
     correction.half_axes = half_axes(&motions);
-    let mut bones_mean = vec![0.0f32; 12 * first.joints];
-    let mut body_from_bones = vec![0.0f32; m * 12 * first.joints];
-    for (k, &(joint, entry)) in chosen.inputs.entries.iter().enumerate() {
-        let at = 12 * joint + entry;
-        bones_mean[at] = chosen.inputs.mean[k] as f32;
-        body_from_bones[k * 12 * first.joints + at] = chosen.inputs.scale[k] as f32;
-    }
-    // The mean of all other entries stays zero: skinning adds it back, and nothing else looks at them.
     let rho = correction.rho();
     let report = CorrectionReport {
         joints: chosen.inputs.joints.iter().map(|&j| body.skeleton.joints[j].name.clone()).collect(),
@@ -179,14 +126,148 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
         ("ridge", chosen.ridge.to_string()),
         ("mirrored", mirrored.to_string()),
         ("inputs", report.joints.join(" ")),
-        ("hung", hung),
+        ("hung", how),
         ("left_out_over_skin", format!("{:.3}", report.left_out)),
         ("features", correction.features().to_string()),
     ];
     for key in ["garment", "fabric"] {
         notes.extend(first.notes.iter().filter(|(k, _)| k == key).map(|(_, v)| (key, v.clone())));
     }
-    let mut model = Model {
+    let notes = notes.into_iter().map(|(k, v)| (k.to_string(), v)).chain(lineage).collect();
+    let mut model = assemble(body, &first, &motions, &chosen, correction, attachment, notes);
+    if settings.shield_frames > 0
+        && let Some(attachment) = &model.attachment
+    {
+        model.shield = shield(body, attachment, &model.triangles, &source, settings.shield_frames)?;
+    }
+    model.certificate.travel_bound_m = model.correction_bound().unwrap_or_default();
+    model.verify_certificate().map_err(|e| Error::Numerical(e.to_string()))?;
+    Ok(Training {
+        model,
+        ridge: chosen.ridge,
+        horizon: 0,
+        tried: Vec::new(),
+        rho_before: rho,
+        windows: chosen.frames,
+        mirrored,
+        remarks,
+        lowered: None,
+        correction: Some(report),
+    })
+}
+
+/// What choosing is told of the takes.
+struct Known<'a> {
+    body: &'a Body,
+    first: &'a Take,
+    heads: &'a [Head],
+    joints: &'a [usize],
+    sets: &'a [Told],
+    settings: &'a Settings,
+}
+
+/// A way to hang the garment on its wearer, and what takes are like on it.
+struct Hung {
+    motions: Motions,
+    inputs: Inputs,
+    attachment: Attachment,
+    how: String,
+}
+
+/// Hung as it is skinned, as takes show it, or with a share of what legs carry hung on the hips.
+fn hangings<S: TakeSource + ?Sized>(
+    body: &Body,
+    attachment: &Attachment,
+    triangles: &[[u32; 3]],
+    source: &S,
+) -> Result<Vec<(String, Attachment)>, Error> {
+    let mut ways = vec![("as skinned".to_string(), attachment.clone())];
+    let seen = thinned(body, attachment, source, HUNG_FRAMES)?;
+    let fitted = hang::fitted(body, attachment, triangles, &seen);
+    ways.extend(fitted.map(|fitted| ("as in takes".into(), fitted)));
+    let drawn = |&s: &f32| Some((format!("{s} of legs on the hips"), drawn_to_hips(body, attachment, s)?));
+    ways.extend(DRAWN_TO_HIPS.iter().filter_map(drawn));
+    Ok(ways)
+}
+
+impl Known<'_> {
+    /// The way that leaves least on clips left out.
+    fn hang<S: TakeSource + ?Sized>(
+        &self,
+        source: &S,
+        ways: Vec<(String, Attachment)>,
+        watch: &dyn Fn(f64),
+    ) -> Result<Hung, Error> {
+        let count = ways.len() as f64;
+        let mut best: Option<(f64, Hung)> = None;
+        for (k, (how, mut attachment)) in ways.into_iter().enumerate() {
+            attachment.skin = attachment.skin.strongest(BONES);
+            let watch = |done: f64| watch(READING * (k as f64 + done) / count);
+            let motions = self.motions(source, &attachment, &watch)?;
+            if motions.space.basis.ncols() == 0 {
+                continue;
+            }
+            let choosing = Choosing {
+                motions: &motions,
+                fps: self.first.fps,
+                joints: self.joints,
+                cheap: self.settings.cheap,
+                watch: &|_| {},
+            };
+            let (inputs, left) = choosing.inputs(self.sets)?;
+            // Far from training, where the gate shuts, plain skinning is the better ground: a skirt that follows a bow with its
+            // hips alone stands off behind. So hips have to pay.
+            if best.as_ref().is_none_or(|(least, _)| left < PAYS * least) {
+                best = Some((left, Hung { motions, inputs, attachment, how }));
+            }
+        }
+        let hung = best.map(|(_, hung)| hung);
+        hung.ok_or_else(|| Error::Empty("the garment never leaves its skinned place in any take".into()))
+    }
+
+    /// Takes on a garment that hangs so, and how it is at rest.
+    fn motions<S: TakeSource + ?Sized>(
+        &self,
+        source: &S,
+        attachment: &Attachment,
+        watch: &dyn Fn(f64),
+    ) -> Result<Motions, Error> {
+        let dims = self.settings.cloth_dims.max(1);
+        let mut motions = Motions::new(source, self.heads, attachment, self.joints, dims, watch)?;
+        if self.settings.surroundings {
+            let all = motions.all.iter().map(|m| (&m.heard[..], &m.roots[..]));
+            motions.hearing = Some(surroundings::hearing(all, self.first.fps));
+        } else if motions.space.basis.ncols() > 0 {
+            // Cloths and winds at rest differ, and were not recorded: only without them is rest known.
+            let [_, left, right] = self.body.hip_line().bind;
+            let (heading, _) = RootTracker::default().follow(left - right);
+            motions.add_rest(heading, self.joints.len());
+        }
+        Ok(motions)
+    }
+}
+
+/// The model, not kept outside of the body yet and with no bound.
+fn assemble(
+    body: &Body,
+    first: &Take,
+    motions: &Motions,
+    chosen: &Chosen,
+    correction: Correction,
+    attachment: Attachment,
+    notes: Vec<(String, String)>,
+) -> Model {
+    let (basis, d, m) = (&motions.space.basis, motions.space.basis.ncols(), chosen.inputs.scale.len());
+    // The mean of all other entries stays zero: skinning adds it back, and nothing else looks at them.
+    let mut bones_mean = vec![0.0f32; 12 * first.joints];
+    let mut body_from_bones = vec![0.0f32; m * 12 * first.joints];
+    for (k, &(joint, entry)) in chosen.inputs.entries.iter().enumerate() {
+        let at = 12 * joint + entry;
+        bones_mean[at] = chosen.inputs.mean[k] as f32;
+        body_from_bones[k * 12 * first.joints + at] = chosen.inputs.scale[k] as f32;
+    }
+    let rho = correction.rho();
+    Model {
         name: body.name.clone(),
         kind: ModelKind::D,
         order: 0,
@@ -230,27 +311,8 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
         attachment: Some(attachment),
         shield: None,
         hidden_triangles: Vec::new(),
-        notes: notes.into_iter().map(|(k, v)| (k.to_string(), v)).chain(lineage).collect(),
-    };
-    if settings.shield_frames > 0
-        && let Some(attachment) = &model.attachment
-    {
-        model.shield = shield(body, attachment, &model.triangles, &source, settings.shield_frames)?;
+        notes,
     }
-    model.certificate.travel_bound_m = model.correction_bound().unwrap_or_default();
-    model.verify_certificate().map_err(|e| Error::Numerical(e.to_string()))?;
-    Ok(Training {
-        model,
-        ridge: chosen.ridge,
-        horizon: 0,
-        tried: Vec::new(),
-        rho_before: rho,
-        windows: chosen.frames,
-        mirrored,
-        remarks,
-        lowered: None,
-        correction: Some(report),
-    })
 }
 
 fn flat(m: &Mat<f64>) -> Vec<f32> {
