@@ -149,6 +149,12 @@ pub fn run(args: &Args) -> Result<()> {
     if !(args.drive_within > 0.0 && args.drive_within.is_finite()) {
         faults.push(format!("--drive-within {}: wants metres above 0", args.drive_within));
     }
+    if !(args.mm_per_metre >= 0.0 && args.mm_per_metre.is_finite()) {
+        faults.push(format!("--mm-per-metre {}: wants millimetres, 0 or more", args.mm_per_metre));
+    }
+    if let Some(us) = args.budget_us.filter(|us| *us > 1e9) {
+        faults.push(format!("--budget-us {us}: wants 1,000 seconds at the most"));
+    }
     if !(0.0..=100.0).contains(&args.detail) {
         faults.push(format!("--detail {}: wants pixels, 0 to 100", args.detail));
     }

@@ -96,7 +96,7 @@ pub fn run(args: &Args, page: &Path) -> Result<()> {
 
 fn takes_of(case: &Case, model: &Model) -> Result<Vec<Take>> {
     let entries =
-        std::fs::read_dir(&case.takes).with_context(|| format!("reading {}", case.takes.display()))?;
+        std::fs::read_dir(&case.takes).map_err(|e| BadRequest(format!("{}: {e}", case.takes.display())))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
     paths.retain(|p| p.extension().is_some_and(|e| e == "take"));
     paths.sort();
@@ -231,7 +231,7 @@ fn mean(scores: &[Score]) -> Score {
 
 fn write_page(studied: &[Studied]) -> String {
     let mut page = String::from(
-        "# Which tier for what\n\nMade by `toile compare --page`. Every tier plays the same clips, which no model has seen; the full simulation is \
+        "# Which tier for what\n\nMade by `toile compare --page`. Every tier plays the same clips; those that its models learned from stand beside them. The full simulation is \
          the truth that the others are measured against. Errors are distances of vertices, means over clips; *worst clip* is the largest \
          mean of one clip. Liveliness is the motion left when the pose is taken away (1 is right, 0 is none). *Inside* is the share of \
          vertices more than 1 mm under the skin. Costs are medians of one garment alone on one core, bones to vertices; in a \
