@@ -89,6 +89,11 @@ impl Settings {
         self
     }
 
+    /// No step is cut shorter than this, s.
+    pub fn shortest_secs(&self) -> f64 {
+        self.max_step_secs / f64::from(1u32 << self.max_halvings)
+    }
+
     /// How often a moving body's pose is asked for, s: no more than sixty times a second, it goes straight on between.
     pub fn pose_secs(&self) -> f64 {
         self.max_step_secs.max(1.0 / 60.0)

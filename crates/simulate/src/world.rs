@@ -1,5 +1,6 @@
 //! The owner of everything: scene, state, settings and workspace.
 
+use crate::band::Band;
 use crate::contact::body::BodySurface;
 use crate::contact::limb_cache::LimbCache;
 use crate::enclosure::enclosure;
@@ -47,6 +48,10 @@ pub struct World {
     pub(crate) bones: Vec<Affine3A>,
     anchors: Vec<(u32, PinAnchor)>,
     pub(crate) pins: Vec<(u32, DVec3)>,
+    /// Edges between vertices that are pinned to the skin.
+    band: Band,
+    /// Which way is out of the skin at each pin; nowhere for one that is held to something else.
+    outward: Vec<DVec3>,
     pub(crate) tethers: Vec<Tether>,
     leashes: Vec<Leash>,
     /// Share of the wearer's velocity that the air at each vertex has.
@@ -79,6 +84,8 @@ impl World {
             body: None,
             bones: Vec::new(),
             pins: Vec::new(),
+            band: Band::default(),
+            outward: Vec::new(),
             tethers: Vec::new(),
             leashes: Vec::new(),
             carried: Vec::new(),
@@ -135,6 +142,7 @@ impl World {
                 world.anchors.push((v, anchor));
             }
         }
+        world.gather_band();
         world.state.limb_cache = LimbCache::new(&world.scene, &world.state.x, &surface);
         world.body = Some(surface);
         world.bones = bones;
@@ -150,6 +158,11 @@ impl World {
     /// The linear system of the last Newton iteration and the gradient it was solved for, to measure solvers with.
     pub fn last_system(&self) -> (&System, &[DVec3]) {
         (&self.workspace.system, &self.workspace.gradient)
+    }
+
+    /// DEBUG
+    pub fn home_of(&self, s: usize) -> usize {
+        self.state.limb_cache.home(s)
     }
 
     /// Bones at the end of the last step.
@@ -180,7 +193,7 @@ impl World {
             body.begin(bones);
         }
         let mut total = StepReport::default();
-        let shortest = self.settings.max_step_secs / f64::from(1u32 << self.settings.max_halvings);
+        let shortest = self.settings.shortest_secs();
         let mut pieces = (dt / self.settings.max_step_secs - 1e-6).ceil().max(1.0);
         let mut done = 0.0;
         while done < dt * (1.0 - 1e-9) {
@@ -247,7 +260,9 @@ impl World {
     /// Where pins are at a share of the motion to `bones`.
     fn find_pins(&mut self, bones: &[Affine3A], share: f64) {
         self.pins.clear();
+        self.outward.clear();
         for &(v, anchor) in &self.anchors {
+            let mut outward = DVec3::ZERO;
             let p = match anchor {
                 PinAnchor::Space(p) => p,
                 PinAnchor::Joint { joint, bind } => {
@@ -258,11 +273,27 @@ impl World {
                     let Some(body) = &self.body else { continue };
                     let corners = body.body().mesh.triangles[triangle as usize].map(|i| body.end[i as usize]);
                     let p: DVec3 = (0..3).map(|k| corners[k] * weights[k]).sum();
-                    p + frame(corners) * offset
+                    let frame = frame(corners);
+                    outward = frame.z_axis;
+                    p + frame * offset
                 }
             };
             self.pins.push((v, p));
+            self.outward.push(outward);
         }
+        self.band.keep(&mut self.pins, &self.outward);
+    }
+
+    /// Finds which edges lie between vertices that are pinned to the skin.
+    fn gather_band(&mut self) {
+        let mut pin_of = vec![None; self.scene.len()];
+        for (k, (v, anchor)) in self.anchors.iter().enumerate() {
+            if matches!(anchor, PinAnchor::Body { .. }) {
+                pin_of[*v as usize] = Some(k);
+            }
+        }
+        let scene = &self.scene;
+        self.band = Band::new(&scene.edges, &scene.edge_lengths, &pin_of, &self.state.x);
     }
 
     /// Puts the body at `bones` and the cloth at `x` with velocities `v`, wherever something else has brought it; pinned

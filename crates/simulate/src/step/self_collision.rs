@@ -7,6 +7,7 @@ use super::retry::{HARD_FOR, HARDENINGS, HARDER, LAST_CHANCE_SECS};
 use crate::contact::surfaces::StepContext;
 use crate::report::StepReport;
 use crate::scene::Scene;
+use crate::settings::Settings;
 use crate::state::State;
 
 /// Pairs that come nearer than this in a step are its candidates, m: twice the thickness beyond where they touch, and a
@@ -20,7 +21,8 @@ pub(crate) fn near(scene: &Scene) -> f64 {
 /// strain is too.
 ///
 /// At its last chance a step goes only as far as its vertices can, pinned or not: what is left of the way comes with the
-/// next step. It may be nothing but the motion of all, but it never leaves a crossing.
+/// next step. It may be nothing but the motion of all, but it never leaves a crossing. Where the harder contacts of a step that
+/// cannot be halved any more are too hard to be solved for, it goes as far as it can towards where it would go without them.
 pub(super) fn minimise_apart(
     now: &StepContext<'_>,
     ws: &mut Workspace,
@@ -33,7 +35,15 @@ pub(super) fn minimise_apart(
     let near = near(scene);
     ws.cloth.find(scene, &state.x, &ws.x, near);
     for _ in 0..HARDENINGS {
-        newton::minimise(now, ws, report)?;
+        if let Err(failure) = newton::minimise(now, ws, report) {
+            // What is pinched in many folds may have become too hard to be solved for, and no shorter step helps.
+            if !is_shortest(settings, h) || failure.cause != Cause::NoConvergence || ws.cloth.soften() == 0 {
+                return Err(failure);
+            }
+            ws.x.copy_from_slice(&ws.guess);
+            newton::minimise(now, ws, report)?;
+            break;
+        }
         if stay_apart(scene, state, ws, near) {
             ws.cloth.remember_hard(HARD_FOR);
             return Ok(());
@@ -47,6 +57,11 @@ pub(super) fn minimise_apart(
     ws.cloth.give_way(&state.x, &mut ws.x);
     report.held_back = scene.len() as u32;
     Ok(())
+}
+
+/// Whether a step cannot be halved any more.
+fn is_shortest(settings: &Settings, h: f64) -> bool {
+    h < 1.5 * settings.shortest_secs()
 }
 
 /// Whether cloth does not pass through itself from the start of the step to where it is now. Where it does, contacts are made
@@ -65,7 +80,6 @@ fn stay_apart(scene: &Scene, state: &State, ws: &mut Workspace, near: f64) -> bo
 mod tests {
     use super::*;
     use crate::energy::air::Air;
-    use crate::settings::Settings;
     use crate::step::{Obstacles, substep};
     use glam::{DVec3, Vec3};
     use toile_lab::check;
@@ -138,5 +152,24 @@ mod tests {
         assert!((0..n).all(|i| across.dot(state.x[n + i] - state.x[i]) > 0.0));
         let moved = state.x.iter().zip(&before).map(|(p, q)| p.distance(*q)).fold(0.0, f64::max);
         assert!(moved > 1e-5, "it may go {moved} m");
+    }
+
+    #[test]
+    fn contacts_too_hard_to_be_solved_for_do_not_stop_the_shortest_step() {
+        let settings = Settings::worn().with(|s| s.gravity = DVec3::ZERO);
+        let (scene, mut state, n) = layers(&settings);
+        let across = DVec3::Y;
+        state.v[..n].fill(across * 8.0);
+        // Every pair of vertex and triangle as hard as a dozen steps of pinching make it.
+        let mut ws = Workspace::new(&scene, &state.x);
+        ws.cloth.find(&scene, &state.x, &state.x, 0.02);
+        state.hard = ws.cloth.candidates.iter().map(|c| (c.v, 1e15)).collect();
+        state.hard.sort_unstable_by_key(|(v, _)| *v);
+        let before = state.clone();
+        let longer = take(&scene, &settings, &[], 2.0 * settings.shortest_secs(), &mut state);
+        assert_eq!(longer.unwrap_err().cause, Cause::NoConvergence, "nothing to prevent");
+        state = before;
+        take(&scene, &settings, &[], settings.shortest_secs(), &mut state).unwrap();
+        assert_eq!(check::crossings(&scene.triangles, &scene.edges, &state.x), 0);
     }
 }

@@ -257,6 +257,14 @@ impl ClothContact {
         met
     }
 
+    /// Makes all contacts as soft as they usually are, and says how many were not.
+    pub fn soften(&mut self) -> usize {
+        let hard = self.candidates.iter_mut().filter(|c| c.harder != 1.0);
+        let softened = hard.map(|c| c.harder = 1.0).count();
+        self.hard.clear();
+        softened
+    }
+
     /// Notes which contacts are hard and how hard they shall be, of what they were, when their pairs are found again.
     pub fn remember_hard(&mut self, share: f32) {
         self.hard.clear();
