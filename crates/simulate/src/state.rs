@@ -17,8 +17,6 @@ pub struct Grip {
     pub stretch: DVec3,
     /// Normal force, N.
     pub normal_force: f64,
-    /// Distance at the end of the last step, m.
-    pub gap: f64,
 }
 
 /// Everything that outlives a step: positions, velocities, and what the integrator, friction and the search for contacts

@@ -317,6 +317,13 @@ impl BodySurface {
         self.nearest_of(segment, p, f64::INFINITY, far, seed)
     }
 
+    /// Whether any of a segment is nearer to `p` than `radius`.
+    pub fn is_within(&self, segment: usize, p: DVec3, radius: f64) -> bool {
+        let Segment { tree, way, .. } = &self.segments[segment];
+        !tree.beyond(p - *way * self.share, radius * radius)
+            && self.nearest_of(segment, p, radius, f64::INFINITY, None).found.is_some()
+    }
+
     /// Nothing of a segment is nearer than this to `p`, m: cheap, and of use far away.
     pub fn at_least(&self, segment: usize, p: DVec3) -> f64 {
         let Segment { tree, way, .. } = &self.segments[segment];

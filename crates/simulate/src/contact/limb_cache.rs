@@ -13,10 +13,21 @@ struct CachedNearest {
     offset: Vec3,
     /// When it was searched for, s.
     searched_at: f32,
-    /// Nothing of the limb was nearer than this then, less what the sample has moved on it since, m.
+    /// Nothing of the limb was nearer than this then, less what the sample has moved on it since, m; with its sign turned for a
+    /// sample inside the limb. There are some fifty of these a vertex: a field of its own for the sign would cost them a
+    /// ninth.
     clear: f32,
+}
+
+impl CachedNearest {
+    fn clear(&self) -> f32 {
+        self.clear.abs()
+    }
+
     /// Whether the sample is inside the limb: it is never left alone.
-    inside: bool,
+    fn inside(&self) -> bool {
+        self.clear.is_sign_negative()
+    }
 }
 
 /// Which limb each sample belongs to, and where it last found all of them.
@@ -29,7 +40,7 @@ pub struct LimbCache {
     /// Per sample and segment the triangle last found nearest.
     seeds: Vec<u32>,
     /// The limb each sample was nearest to when the garment was put on.
-    homes: Vec<u32>,
+    homes: Vec<u8>,
     /// Per segment and sample how far the two may still move, together, before the segment can be near, m.
     slack: Vec<f32>,
     /// Per sample the segments, as bits, that may be near.
@@ -62,8 +73,7 @@ const RESTS_M: f64 = 1e-4;
 const WALKS_SECS: f32 = 0.1;
 const WALKS_M: f64 = 5e-3;
 const WALKS_SHARE: f32 = 0.1;
-/// What is followed from triangle to triangle may not be the nearest any more: since the look before it has moved by less than
-/// a third of its distance, so nothing is nearer than this share of it.
+/// What is followed from triangle to triangle may not be the nearest any more, but nothing is nearer than this share of it.
 const FOLLOWED: f64 = 0.5;
 /// How many times what a sample moves over one point of a limb it may move over another near it.
 const ELSEWHERE: f32 = 1.25;
@@ -97,7 +107,7 @@ impl LimbCache {
             limb_count: body.limb_count(),
             limb_of,
             seeds: vec![u32::MAX; samples * segments],
-            homes: scene.samples.iter().map(|s| body.nearest_limb(s.point(x)) as u32).collect(),
+            homes: scene.samples.iter().map(|s| body.nearest_limb(s.point(x)) as u8).collect(),
             slack: vec![0.0; samples * segments],
             near: vec![0; samples],
             looked_at: scene.samples.iter().map(|s| s.point(x)).collect(),
@@ -204,7 +214,9 @@ impl LimbCache {
         if facing.dot(near.normal) > 0.0 {
             return None;
         }
-        body.nearest_facing(segment, y, facing, 2.0 * SEARCH_TOUCHING_M)
+        let kept = body.nearest_facing(segment, y, facing, 2.0 * SEARCH_TOUCHING_M);
+        // Outside of it, between two folds of one limb, it did not come in there: then it is nearest to where it did.
+        kept.filter(|(kept, _)| (y - kept.point).dot(kept.normal) <= 0.0)
     }
 
     /// Notes on which side of a segment a sample is, while it is outside or as good as.
@@ -273,7 +285,7 @@ impl LimbCache {
         }
         let Search { found, clear } = match known {
             Some(((near, _), moved)) => {
-                let clear = self.nearest[at].clear - ELSEWHERE * moved as f32;
+                let clear = self.nearest[at].clear() - ELSEWHERE * moved as f32;
                 let clear = f64::from(clear).max(FOLLOWED * near.point.distance(y));
                 Search { found: known.map(|k| k.0), clear }
             }
@@ -290,8 +302,8 @@ impl LimbCache {
             let searched_at = if walked.is_some() { self.nearest[at].searched_at } else { self.clock };
             let weights = f.weights.map(|w| w as f32);
             let offset = (y - f.point).as_vec3();
-            let clear = clear as f32;
-            self.nearest[at] = CachedNearest { weights, offset, searched_at, clear, inside: !outside };
+            let clear = (clear as f32).copysign(if outside { 1.0 } else { -1.0 });
+            self.nearest[at] = CachedNearest { weights, offset, searched_at, clear };
         }
         self.seeds[at] = found.map_or(u32::MAX, |f| f.0.triangle);
         found
@@ -407,7 +419,16 @@ impl LimbCache {
         if moved > (WALKS_M * WALKS_M).max(f64::from(WALKS_SHARE * cached.offset.length_squared())) {
             return None;
         }
-        Some((body.descend(seed, y)?, moved.sqrt()))
+        let moved = moved.sqrt();
+        let found = body.descend(seed, y)?;
+        // A walk ends at what is nearest about it, as on the open rim of an upper arm, while another part of the piece turns
+        // towards the sample. What is far is not left alone for a guess: where more has moved than what was searched for
+        // allows, that is looked after.
+        let far = found.0.point.distance(y);
+        let clear = f64::from(cached.clear()) - f64::from(ELSEWHERE) * moved;
+        let segment = at % self.limb_of.len();
+        let sure = far < FAR_M || clear >= FOLLOWED * far || !body.is_within(segment, y, FOLLOWED * far);
+        sure.then_some((found, moved))
     }
 
     /// The surface where a sample lies that has not slid on it since it was last looked for.
@@ -423,7 +444,7 @@ impl LimbCache {
     /// same triangle.
     fn stays(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<((Nearest, bool), f64)> {
         let cached = &self.nearest[at];
-        if cached.inside || self.clock - cached.searched_at > STAYS_SECS {
+        if cached.inside() || self.clock - cached.searched_at > STAYS_SECS {
             return None;
         }
         let moved = (y - body.point(seed, cached.weights.map(f64::from))).distance(cached.offset.as_dvec3());

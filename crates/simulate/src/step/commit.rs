@@ -56,8 +56,7 @@ pub(super) fn take(scene: &Scene, h: f64, state: &mut State, ws: &mut Workspace,
 /// Notes how a contact that presses at `y` is pressed and held. One memory per sample: the contact that presses hardest
 /// keeps it, of those with friction if there are any.
 pub(crate) fn remember(c: &Contact, y: DVec3, grip: &mut Grip) {
-    let depth = c.depth(y);
-    let force = c.k * depth;
+    let force = c.k * c.depth(y);
     if grip.touching && (grip.rubs, grip.normal_force) > (c.friction > 0.0, force) {
         return;
     }
@@ -66,6 +65,5 @@ pub(crate) fn remember(c: &Contact, y: DVec3, grip: &mut Grip) {
     if stretch.length() > most {
         stretch *= most / stretch.length();
     }
-    *grip =
-        Grip { touching: true, rubs: c.friction > 0.0, stretch, normal_force: force, gap: c.reach - depth };
+    *grip = Grip { touching: true, rubs: c.friction > 0.0, stretch, normal_force: force };
 }
