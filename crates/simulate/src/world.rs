@@ -160,11 +160,6 @@ impl World {
         (&self.workspace.system, &self.workspace.gradient)
     }
 
-    /// DEBUG
-    pub fn home_of(&self, s: usize) -> usize {
-        self.state.limb_cache.home(s)
-    }
-
     /// Bones at the end of the last step.
     pub fn bones(&self) -> &[Affine3A] {
         &self.bones
