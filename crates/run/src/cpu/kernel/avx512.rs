@@ -200,6 +200,23 @@ fn rows_to_lanes(rows: [&[f32; PLACED]; 16], lanes: &mut [[f32; 16]; PLACED]) {
     }
 }
 
+/// The same for 16 rows of `length`, a multiple of 16; `out` holds as many columns.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn blocks_to_lanes(rows: &[*const f32; 16], length: usize, out: &mut [f32]) {
+    let columns = &mut out.as_chunks_mut::<16>().0[..length];
+    for (r, to) in columns.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        let mut block = [_mm512_setzero_ps(); 16];
+        for (values, row) in block.iter_mut().zip(rows) {
+            // SAFETY: rows are that long.
+            *values = unsafe { _mm512_loadu_ps(row.add(16 * r)) };
+        }
+        for (to, values) in to.iter_mut().zip(transposed(block)) {
+            // SAFETY: the array is as long as the register.
+            unsafe { _mm512_storeu_ps(to.as_mut_ptr(), values) };
+        }
+    }
+}
+
 /// Sums of area vectors to unit normals in rows.
 #[target_feature(enable = "avx512f")]
 #[inline]

@@ -14,6 +14,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod bones;
 mod bounded;
 pub mod cast;
 mod fuse;
@@ -27,6 +28,7 @@ mod skin;
 mod sse2;
 mod wider;
 
+pub(crate) use bones::{Turns, bones_to_lanes};
 pub(crate) use bounded::{hold as hold_one, hold_inputs, nearness, squares};
 pub(crate) use large_pages::Buffer;
 #[cfg(feature = "gpu")]

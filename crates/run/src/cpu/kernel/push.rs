@@ -102,9 +102,8 @@ impl Guard {
         posed: &[[[f32; W]; NUMBERS]],
         point: &mut [[f32; W]; 3],
     ) -> [u32; 2] {
-        // Of the nearest point: squared distance, height above its plane, normal.
+        // Of the nearest point: squared distance and height above its plane.
         let (mut nearest, mut height) = ([NEAR_SQ; W], [self.margin_m; W]);
-        let mut normal = [[0.0f32; W]; 3];
         for &k in near {
             let near = &posed[k as usize];
             let (mut apart_sq, mut above) = ([0.0f32; W], [0.0f32; W]);
@@ -116,11 +115,50 @@ impl Guard {
                 }
             }
             // As masks: a choice between two places in memory would be made lane by lane.
+            for n in 0..W {
+                let mask = 0u32.wrapping_sub(u32::from(apart_sq[n] < nearest[n]));
+                nearest[n] = choose(mask, apart_sq[n], nearest[n]);
+                height[n] = choose(mask, above[n], height[n]);
+            }
+        }
+        let (mut behind, mut far) = ([0u32; W], [0u32; W]);
+        for n in 0..W {
+            behind[n] = (height[n] - self.margin_m).to_bits();
+            far[n] = !(nearest[n] - NEAR_SQ).to_bits();
+        }
+        let (behind, far) = (F::signs(&behind), F::signs(&far));
+        // One vertex in six is behind a plane anywhere: normals are chosen for those only.
+        if behind != 0 {
+            self.rise::<F, W>(behind, near, posed, &nearest, &height, point);
+        }
+        [behind, far]
+    }
+
+    /// Moves a vertex to the plane of the point that is nearest, in the lanes in which it is behind it.
+    #[inline(always)]
+    fn rise<F: Fuse, const W: usize>(
+        &self,
+        behind: u32,
+        near: &[u32],
+        posed: &[[[f32; W]; NUMBERS]],
+        nearest: &[f32; W],
+        height: &[f32; W],
+        point: &mut [[f32; W]; 3],
+    ) {
+        let mut normal = [[0.0f32; W]; 3];
+        // The first of several that are as near.
+        for &k in near.iter().rev() {
+            let near = &posed[k as usize];
+            let mut apart_sq = [0.0f32; W];
+            for axis in 0..3 {
+                for n in 0..W {
+                    let apart = point[axis][n] - near[axis][n];
+                    apart_sq[n] = F::fma(apart, apart, apart_sq[n]);
+                }
+            }
             let mut mask = [0u32; W];
             for n in 0..W {
-                mask[n] = 0u32.wrapping_sub(u32::from(apart_sq[n] < nearest[n]));
-                nearest[n] = choose(mask[n], apart_sq[n], nearest[n]);
-                height[n] = choose(mask[n], above[n], height[n]);
+                mask[n] = 0u32.wrapping_sub(u32::from(apart_sq[n] <= nearest[n]));
             }
             for axis in 0..3 {
                 for n in 0..W {
@@ -134,17 +172,14 @@ impl Guard {
             let missing = if missing > 0.0 { missing } else { 0.0 };
             moved[n] = if missing < self.limit_m { missing } else { self.limit_m };
         }
+        // The sign of a zero is kept where nothing moves, whoever else is here.
         for axis in 0..3 {
+            let mut to = [0.0f32; W];
             for n in 0..W {
-                point[axis][n] = F::fma(normal[axis][n], moved[n], point[axis][n]);
+                to[n] = F::fma(normal[axis][n], moved[n], point[axis][n]);
             }
+            F::replace(behind, &to, &mut point[axis]);
         }
-        let (mut was, mut far) = ([0u32; W], [0u32; W]);
-        for n in 0..W {
-            was[n] = (0.0 - moved[n]).to_bits();
-            far[n] = !(nearest[n] - NEAR_SQ).to_bits();
-        }
-        [F::signs(&was), F::signs(&far)]
     }
 
     /// Whatever moved it, a vertex that met a limb is no farther from where it was than the limit.

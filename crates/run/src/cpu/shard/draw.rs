@@ -2,7 +2,7 @@
 
 use super::{Shard, Slot};
 use crate::angle::sin_cos;
-use crate::cpu::kernel::{self, GROUP, PLACED, Placement, Rows, RowsMut, Wearers};
+use crate::cpu::kernel::{self, GROUP, Isa, PLACED, Placement, Rows, RowsMut, Turns, Wearers};
 use crate::cpu::packed::Packed;
 use glam::{DVec3, Vec3};
 use toile_model::RootFrame;
@@ -97,7 +97,13 @@ impl Shard {
                 }
                 let lanes = kernel::lanes_for(self.isa, block.len());
                 if packed.correcting.is_some() {
-                    let poses = Poses { bones: &self.bones, stride: self.stride, slots: &self.slots, view };
+                    let poses = Poses {
+                        isa: self.isa,
+                        bones: &self.bones,
+                        stride: self.stride,
+                        slots: &self.slots,
+                        view,
+                    };
                     poses.to_lanes(packed, block, lanes, &mut self.bone_lanes);
                     if let Some(guard) = guard {
                         let (bones, room) = (lanes * packed.body.depth(), guard.room(lanes));
@@ -223,6 +229,7 @@ impl Shard {
 
 /// The poses that instances are drawn in.
 struct Poses<'a> {
+    isa: Isa,
     bones: &'a [f32],
     stride: usize,
     slots: &'a [Slot],
@@ -257,30 +264,8 @@ impl Poses<'_> {
             (0..3).for_each(|k| shift[k][n] = by[k]);
             &self.bones[(3 * i + slot.current) * self.stride..][..depth]
         });
-        let columns = out.as_chunks_mut::<W>().0.as_chunks_mut::<3>().0;
-        for (column, (at, mean)) in
-            columns.iter_mut().zip(packed.model.bones_mean.chunks_exact(3).enumerate())
-        {
-            let mut v = [[0.0f32; W]; 3];
-            for n in 0..W {
-                let row = &rows[n][3 * at..3 * at + 3];
-                (0..3).for_each(|k| v[k][n] = row[k] + mean[k]);
-            }
-            let [x, y, z] = v;
-            for n in 0..W {
-                v[0][n] = cos[n] * x[n] + sin[n] * z[n];
-                v[1][n] = y[n];
-                v[2][n] = cos[n] * z[n] - sin[n] * x[n];
-            }
-            if at % 4 == 3 {
-                for k in 0..3 {
-                    for n in 0..W {
-                        v[k][n] += shift[k][n];
-                    }
-                }
-            }
-            *column = v;
-        }
+        let turns = Turns { sin, cos, shift };
+        kernel::bones_to_lanes(self.isa, rows, &packed.model.bones_mean, &turns, out);
     }
 }
 
