@@ -88,6 +88,7 @@ fn database(garment: &str, path: &std::path::Path) {
         vectors: (0..4).flat_map(|k| (0..3 * n).map(move |at| (k, at))).map(|(k, at)| wave(k, at)).collect(),
         cubature: None,
         reach: vec![0.05; n],
+        hangs: vec![],
         half: true,
         notes: vec![],
         attachment,

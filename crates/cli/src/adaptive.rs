@@ -194,10 +194,22 @@ pub fn learn_cubature(
     clips: &[Vec<Vec<Affine3A>>],
     triangles: usize,
 ) -> Result<CubatureFit> {
+    let settings = CubatureSettings::default().with(|s| s.triangles = triangles);
+    learn_cubature_with(body, garment, fabric, database, clips, &settings)
+}
+
+/// The same, told how.
+pub fn learn_cubature_with(
+    body: &Body,
+    garment: &Garment,
+    fabric: &Fabric,
+    database: &mut Database,
+    clips: &[Vec<Vec<Affine3A>>],
+    settings: &CubatureSettings,
+) -> Result<CubatureFit> {
     let kept = SubspaceSettings::default().with(|s| s.assembly = Assembly::Kept);
     let mut subspace = subspace(body, garment, fabric, &Arc::new(database.clone()), kept)?;
-    let fit =
-        subspace.learn_cubature(clips, &CubatureSettings::default().with(|s| s.triangles = triangles))?;
+    let fit = subspace.learn_cubature(clips, settings)?;
     database.cubature = Some(fit.cubature.clone());
     Ok(fit)
 }
@@ -231,11 +243,12 @@ pub fn database_for(path: &Path, body: &Body, garment: &Garment) -> Result<Arc<D
     }
     if database.vertices() != garment.sim.positions.len() {
         faults.push(format!(
-            "{place}: the database{} has {} vertices, garment `{}` has {}; name its own garment with --garment",
+            "{place}: the database{} has {} vertices, garment `{}` has {}; {}",
             tiers::made_for(&database.notes),
             database.vertices(),
             garment.name,
-            garment.sim.positions.len()
+            garment.sim.positions.len(),
+            tiers::own_garment(&database.notes, (database.vertices(), &database.triangles), body)
         ));
     } else if database.triangles != garment.sim.triangles {
         faults.push(format!("{place}: garment `{}` has other triangles than the database", garment.name));

@@ -12,6 +12,7 @@ use crate::pacing::{self, Pacing};
 use crate::picture::{Cloth, Studio};
 use crate::progress;
 use crate::resolve::{self, BadRequest, ending};
+use crate::resume;
 use crate::tiers::{self, Played, PosedMotion, TierName};
 use anyhow::Result;
 use clap::Parser;
@@ -197,7 +198,18 @@ fn inputs(args: &Args) -> Vec<&str> {
 /// The simulation: read, or made now at the model's rate.
 fn truth(args: &Args, body: &Body, garment: &Garment, model: Option<&Model>) -> Result<Take> {
     if let Some(path) = &args.take {
-        let take = crate::resume::read_take(path)?;
+        if path.is_dir() {
+            let what = match resume::takes_in(path).first() {
+                Some(take) => BadRequest(format!(
+                    "{}: is a folder; name a take in it, as {}",
+                    path.display(),
+                    take.display()
+                )),
+                None => resume::no_takes(path),
+            };
+            return Err(what.into());
+        }
+        let take = resume::read_take(path)?;
         let mut faults = Vec::new();
         if take.vertices != garment.sim.positions.len() {
             let (own, other) = (take.vertices, garment.sim.positions.len());
@@ -212,6 +224,11 @@ fn truth(args: &Args, body: &Body, garment: &Garment, model: Option<&Model>) -> 
         }
         if !faults.is_empty() {
             return Err(BadRequest(format!("{}: {}", path.display(), faults.join("; "))).into());
+        }
+        if let Some(outfit) = resume::outfit_of(&take) {
+            eprintln!(
+                "the take is of the outfit `{outfit}`: what full costs is for all of it, the other tiers have this garment alone"
+            );
         }
         return Ok(take);
     }

@@ -11,6 +11,7 @@ use crate::picture::{DEPTH_SLACK_M, sheet};
 use crate::progress;
 use crate::report::film::red_cm;
 use crate::resolve::{self, BadRequest, ending};
+use crate::resume;
 use crate::surroundings::Asked;
 use anyhow::Result;
 use artist::{Artist, film, studio};
@@ -307,6 +308,16 @@ fn usable_panes(args: &Args) -> Result<Vec<Pane>> {
         faults.push(format!("{cm} cm cannot be red in a heat map; it wants a distance above 0"));
     }
     let panes = panes(args, &mut faults);
+    // Beside a learned garment others are drawn skinned, in panes that say so.
+    let skinned = |p: &Pane| matches!(p, Pane::Skinned | Pane::Layered | Pane::Layers);
+    if let Some(garment) =
+        args.garment.first().filter(|_| !args.model.is_empty() && !panes.iter().any(skinned))
+    {
+        faults.push(format!(
+            "--garment {garment} would be drawn skinned among learned garments, which it is not kept out of: leave it out, name a \
+             model of it with --model, or ask for a pane that shows it, as --panes learned,skinned"
+        ));
+    }
     if faults.is_empty() { Ok(panes) } else { Err(BadRequest(faults.join("\n")).into()) }
 }
 
@@ -369,6 +380,21 @@ fn check_outfit(args: &Args, takes: &[Take]) -> Result<()> {
         return Err(BadRequest(what).into());
     }
     let Some((first, others)) = takes.split_first() else { return Ok(()) };
+    let outfit = |take| resume::outfit_of(take);
+    if let Some(k) = others
+        .iter()
+        .position(|t| outfit(t).is_some() && outfit(first).is_some() && outfit(t) != outfit(first))
+    {
+        let of = |k: usize| outfit(&takes[k]).unwrap_or_default();
+        return Err(BadRequest(format!(
+            "{} is a take of the outfit `{}`, {} of `{}`: their garments were never worn together; give takes of one outfit",
+            args.take[0].display(),
+            of(0),
+            args.take[k + 1].display(),
+            of(k + 1)
+        ))
+        .into());
+    }
     match others.iter().position(|t| t.bones != first.bones || t.fps != first.fps) {
         None => Ok(()),
         Some(k) => Err(BadRequest(format!(

@@ -1,5 +1,6 @@
 //! What lets a run go on where it was stopped: which takes are finished, what they cost, what to sweep away.
 
+use crate::resolve::BadRequest;
 use crate::simulate::Shard;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -88,25 +89,73 @@ impl Timings {
         timeless.reports.iter_mut().for_each(|r| r.ms = 0.0);
         timeless.write(path)?;
         let mut ms = self.ms.lock().expect("no thread panics while it holds this");
-        ms.insert(name(path), take.reports.iter().map(|r| r.ms).collect());
+        ms.insert(self.key(path), take.reports.iter().map(|r| r.ms).collect());
         Ok(write_atomically(&self.path, json!({"generator": "toile", "ms": *ms}).to_string().as_bytes())?)
     }
 
     /// Puts the clock back into a take that was read.
     pub fn restore(&self, path: &Path, take: &mut Take) {
         let ms = self.ms.lock().expect("no thread panics while it holds this");
-        for (report, ms) in take.reports.iter_mut().zip(ms.get(&name(path)).into_iter().flatten()) {
+        for (report, ms) in take.reports.iter_mut().zip(ms.get(&self.key(path)).into_iter().flatten()) {
             report.ms = *ms;
         }
     }
+
+    /// What a take is called here: `walk.take`, or of an outfit, whose garments have folders of their own, `skirt/walk.take`.
+    fn key(&self, path: &Path) -> String {
+        let below = self.path.parent().and_then(|folder| path.strip_prefix(folder).ok());
+        below.map_or_else(|| name(path), |p| p.to_string_lossy().replace('\\', "/"))
+    }
 }
 
-/// A take with what its frames cost, where that is known.
+/// A take with what its frames cost, where that is known. What an outfit's cost is noted beside the folders of its garments.
 pub fn read_take(path: &Path) -> Result<Take> {
     let mut take = Take::read(path)?;
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Timings::open(folder, None).restore(path, &mut take);
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let up = 1 + usize::from(outfit_of(&take).is_some());
+    if let Some(folder) = whole.ancestors().nth(up) {
+        Timings::open(folder, None).restore(&whole, &mut take);
+    }
     Ok(take)
+}
+
+/// The outfit that a take's garment was worn in: the names of its garments, the innermost first.
+pub fn outfit_of(take: &Take) -> Option<&str> {
+    take.notes.iter().find(|(key, _)| key == "outfit").map(|(_, outfit)| outfit.as_str())
+}
+
+/// Which outfit the takes of a folder are of, none where a garment was worn alone, with the take that says so: the first that can
+/// be read, since what is written into a folder is of one outfit.
+pub fn outfit_in(folder: &Path) -> Option<(PathBuf, Option<String>)> {
+    takes_in(folder).into_iter().find_map(|path| {
+        let outfit = outfit_of(&Take::read(&path).ok()?).map(str::to_string);
+        Some((path, outfit))
+    })
+}
+
+/// The takes of a folder, by name.
+pub fn takes_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(|e| Some(e.ok()?.path()));
+    let mut takes: Vec<PathBuf> = entries.filter(|p| p.extension().is_some_and(|e| e == "take")).collect();
+    takes.sort();
+    takes
+}
+
+/// What is wrong with a folder that holds no takes: those of an outfit lie in folders of their garments.
+pub fn no_takes(folder: &Path) -> BadRequest {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(|e| Some(e.ok()?.path()));
+    let mut below: Vec<PathBuf> = entries.filter(|p| p.is_dir() && !takes_in(p).is_empty()).collect();
+    below.sort();
+    let named: Vec<String> = below.iter().take(6).map(|p| p.display().to_string()).collect();
+    let hint = match named.as_slice() {
+        [] => String::new(),
+        [one] => format!("; {one} does: name that"),
+        [..] => format!(
+            "; those of each garment of an outfit are in a folder of its own, name one: {}",
+            named.join(", ")
+        ),
+    };
+    BadRequest(format!("{}: the folder holds no .take files{hint}", folder.display()))
 }
 
 fn is_timings(file: &str) -> bool {

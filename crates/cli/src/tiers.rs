@@ -149,6 +149,27 @@ pub fn made_for(notes: &[(String, String)]) -> String {
     noted(notes, "garment").map_or(String::new(), |garment| format!(" of `{garment}`"))
 }
 
+/// How to name the garment that a file was learned from: `--garment skirt:300` where it is built in and comes out with these very
+/// triangles, else what to look for.
+pub fn own_garment(
+    notes: &[(String, String)],
+    (vertices, triangles): (usize, &[[u32; 3]]),
+    body: &Body,
+) -> String {
+    // People name round numbers, and a cut comes out near them.
+    let rounded = |to: usize| format!(":{}", (vertices + to / 2) / to * to);
+    let sizes = [String::new(), rounded(100), rounded(50), rounded(10), rounded(1)];
+    let same = |name: &String| {
+        let garment = resolve::garment(name, body, toile_assets::read::garment::RestChoice::Auto, None);
+        garment.is_ok_and(|g| g.sim.positions.len() == vertices && g.sim.triangles == triangles)
+    };
+    let named = noted(notes, "garment").unwrap_or_default();
+    match sizes.iter().map(|size| format!("{named}{size}")).find(same) {
+        Some(name) => format!("name its own with --garment {name}"),
+        None => "name the garment that it was learned from with --garment".into(),
+    }
+}
+
 /// A model that this body can wear.
 pub fn model_for(path: &std::path::Path, body: &Body, garment: Option<&Garment>) -> Result<Arc<Model>> {
     let model = Model::read(path)?;
@@ -172,19 +193,21 @@ pub fn model_for(path: &std::path::Path, body: &Body, garment: Option<&Garment>)
     }
     if let Some(garment) = garment.filter(|g| g.sim.positions.len() != model.vertices) {
         faults.push(format!(
-            "{}: the model{} has {} vertices, garment `{}` has {}; name its own garment with --garment",
+            "{}: the model{} has {} vertices, garment `{}` has {}; {}",
             path.display(),
             made_for(&model.notes),
             model.vertices,
             garment.name,
-            garment.sim.positions.len()
+            garment.sim.positions.len(),
+            own_garment(&model.notes, (model.vertices, &model.triangles), body)
         ));
     } else if let Some(garment) = garment.filter(|g| g.sim.triangles != model.triangles) {
         faults.push(format!(
-            "{}: garment `{}` has other triangles than the model{}; name its own garment with --garment",
+            "{}: garment `{}` has other triangles than the model{}; {}",
             path.display(),
             garment.name,
-            made_for(&model.notes)
+            made_for(&model.notes),
+            own_garment(&model.notes, (model.vertices, &model.triangles), body)
         ));
     }
     if faults.is_empty() { Ok(Arc::new(model)) } else { Err(BadRequest(faults.join("\n")).into()) }

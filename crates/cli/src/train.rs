@@ -3,7 +3,7 @@
 use crate::output::{self, Overwrite};
 use crate::progress;
 use crate::resolve::{self, BadRequest};
-use crate::{adaptive, advise};
+use crate::{adaptive, advise, resume};
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -369,15 +369,11 @@ pub fn take_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
         if path.is_dir() {
-            let mut found: Vec<PathBuf> = std::fs::read_dir(path)
-                .map_err(|e| Error::io(path.as_path(), e))?
-                .filter_map(|e| Some(e.ok()?.path()))
-                .filter(|p| p.extension().is_some_and(|x| x == "take"))
-                .collect();
+            std::fs::read_dir(path).map_err(|e| Error::io(path.as_path(), e))?;
+            let found = resume::takes_in(path);
             if found.is_empty() {
-                return Err(BadRequest(format!("{}: the folder holds no .take files", path.display())).into());
+                return Err(resume::no_takes(path).into());
             }
-            found.sort();
             files.extend(found);
         } else {
             files.push(path.clone());

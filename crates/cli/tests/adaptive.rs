@@ -63,6 +63,10 @@ fn a_database_is_trained_and_its_garment_follows_the_simulation() {
         &[&of_another[..], &["--garment", "shirt:500", "--body", "mannequin:male"]].concat(),
         &["another body", "vertices"],
     );
+    refused(
+        &[&of_another[..], &["--garment", "shirt:500"]].concat(),
+        &["name its own with --garment shirt:400"],
+    );
     refused(&of_another, &["--garment"]);
     refused(
         &["train", &takes, "--kind", "adaptive", "--sites", "30", "--out", &database, "--untrue"],

@@ -74,6 +74,83 @@ fn an_outfit_has_a_take_for_each_garment() {
     let before = std::fs::metadata(folder.join("skirt/walk.take")).unwrap().modified().unwrap();
     ok(&[&both[..], &["--trim", ":0.2", "--fabric", "denim", "--fabric", "cotton"]].concat());
     assert_eq!(std::fs::metadata(folder.join("skirt/walk.take")).unwrap().modified().unwrap(), before);
+    // Another outfit would replace some of them, and a garment worn alone, too.
+    refused(
+        &["simulate", "--garment", "pants:300", "--garment", "dress:400", "--motion", "walk", "--out", out],
+        "is a take of the outfit `pants + skirt`, these are of the outfit `pants + dress`; name another folder",
+    );
+    let skirts = folder.join("skirt");
+    refused(
+        &["simulate", "--garment", "skirt:300", "--motion", "stand", "--out", skirts.to_str().unwrap()],
+        "these are of a garment worn alone",
+    );
+    // Where takes are is said, and what they cost is known.
+    let model = folder.join("x.toile");
+    refused(&["train", out, "--out", model.to_str().unwrap()], skirts.to_str().unwrap());
+    refused(&["compare", "--take", out], skirts.to_str().unwrap());
+    let take = skirts.join("walk.take");
+    let said = ok(&["compare", "--garment", "skirt:300", "--take", take.to_str().unwrap(), "--json"]);
+    let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let full = said["tiers"].as_array().unwrap().iter().find(|t| t["tier"] == "full").unwrap();
+    assert!(full["us_per_frame"].as_f64().unwrap() > 0.0, "{full}");
+    // Takes of two outfits are not drawn as one.
+    let mut other = Take::read(folder.join("pants/walk.take")).unwrap();
+    other.notes.iter_mut().filter(|(k, _)| k == "outfit").for_each(|(_, v)| *v = "pants + dress".into());
+    let of_another = folder.join("other.take");
+    other.write(&of_another).unwrap();
+    let picture = folder.join("x.png");
+    let [take, of_another, picture] = [&take, &of_another, &picture].map(|p| p.to_str().unwrap());
+    refused(&["render", "--take", of_another, "--take", take, "--out", picture], "never worn together");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A crowd that is filmed for long.
+#[cfg(unix)]
+fn filming(folder: &std::path::Path, film: &str) -> std::process::Command {
+    let path = folder.join("noise.toile");
+    let joints = builtin::body("mannequin:female").unwrap().skeleton.len();
+    let size = Size { vertices: 120, joints, cloth_dims: 16, body_dims: 16, order: 2 };
+    corrected(size, 1).write(&path).unwrap();
+    let mut crowd = std::process::Command::new(env!("CARGO_BIN_EXE_toile"));
+    crowd.args(["crowd", "--count", "20", "--seconds", "60", "--size", "320x180", "--budget-us", "90000"]);
+    crowd.arg("--model").arg(path).arg("--film").arg(folder.join(film));
+    crowd
+}
+
+#[cfg(unix)]
+#[test]
+fn a_film_that_is_stopped_leaves_nothing_behind() {
+    let folder = folder("stopped");
+    let mut crowd = filming(&folder, "crowd.gif");
+    let stderr = std::fs::File::create(folder.join("said.txt")).unwrap();
+    let mut child = crowd.stdout(std::process::Stdio::null()).stderr(stderr).spawn().unwrap();
+    let partial = || {
+        let names = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name());
+        names.filter(|n| n.to_string_lossy().ends_with(".partial")).count()
+    };
+    let mut ended = None;
+    while partial() == 0 && ended.is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        ended = child.try_wait().unwrap();
+    }
+    let said = || std::fs::read_to_string(folder.join("said.txt")).unwrap();
+    assert!(ended.is_none(), "ended before it filmed: {}", said());
+    let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(interrupt.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{}", said());
+    assert_eq!(partial(), 0);
+    assert!(!folder.join("crowd.gif").exists());
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_film_that_cannot_be_encoded_is_refused_with_what_can_be() {
+    let folder = folder("encoder");
+    let out = filming(&folder, "crowd.mp4").env("PATH", "").output().unwrap();
+    let said = text(&out.stderr);
+    assert_eq!(out.status.code(), Some(1), "{said}");
+    assert!(said.contains(".gif or .apng") && !said.contains("numbered"), "{said}");
     std::fs::remove_dir_all(&folder).unwrap();
 }
 

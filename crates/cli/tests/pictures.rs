@@ -97,6 +97,8 @@ fn a_learned_garment_is_set_beside_the_simulated_one() {
     refused(&["--panes", "simulated"], &["simulated", "--take"]);
     refused(&["--panes", "learned", "--take", &take], &["--model"]);
     refused(&["--model", &model], &["--motion"]);
+    let among = ["--model", &model, "--model", &model, "--garment", "dress", "--motion", "stand"];
+    refused(&among, &["--garment dress would be drawn skinned among learned garments", "--panes"]);
     refused(&["--model", &model, "--take", &take, "--heat-cm", "0"], &["heat"]);
     refused(&["--take", &take, "--body", "mannequin:male", "--slack-mm", "-1"], &["slack"]);
     assert!(!dir.join("no.png").exists());

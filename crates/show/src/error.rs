@@ -43,7 +43,7 @@ pub enum Error {
     /// The program that encodes such films is not there.
     #[error(
         "a {what} film is encoded by `ffmpeg`, which could not be started ({why}). Install it, on Debian or Ubuntu with\n    \
-         sudo apt-get install -y ffmpeg\nor write .gif, .apng or numbered pictures (frames/%04d.png), which need nothing"
+         sudo apt-get install -y ffmpeg\nor write .gif or .apng, which need nothing"
     )]
     NoEncoder {
         /// `MP4`, `WebM`.

@@ -55,7 +55,8 @@ pub fn drape(
 
 /// The same for garments worn together.
 pub fn drape_outfit(body: &Body, outfit: &Outfit, settings: &Settings, how: &DrapeSettings) -> Result<World> {
-    let mut world = fall(World::with_outfit(body, outfit, *settings)?, how)?;
+    let fallen = fall(World::with_outfit(body, outfit, *settings)?, how);
+    let mut world = fallen.map_err(|e| outfit.name_garment(e))?;
     let draped = places(&world);
     for (k, garment) in outfit.garments().iter().enumerate() {
         let range = outfit.range(k);

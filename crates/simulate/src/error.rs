@@ -41,4 +41,19 @@ pub enum Error {
         /// The last step tried.
         step_secs: f64,
     },
+    /// An outfit could not be simulated.
+    #[error(
+        "{cause}, which is vertex {vertex} of `{garment}`, worn with {others}; where it cannot get past {others}, take a wider or a \
+         looser garment, or wear fewer"
+    )]
+    InOutfit {
+        /// The garment that is stuck.
+        garment: String,
+        /// Which of its vertices.
+        vertex: usize,
+        /// What it is worn with.
+        others: String,
+        /// Why.
+        cause: Box<Error>,
+    },
 }

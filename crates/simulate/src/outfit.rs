@@ -77,11 +77,34 @@ impl Outfit {
         Ok(join_scenes(scenes?))
     }
 
+    /// The names of all garments, as takes of an outfit note them: `pants + skirt`.
+    pub fn worn_with(&self) -> String {
+        let names: Vec<&str> = self.garments.iter().map(|g| g.name.as_str()).collect();
+        names.join(" + ")
+    }
+
+    /// An error that names a vertex of the joined garment, with the garment that this vertex is of.
+    pub fn name_garment(&self, e: Error) -> Error {
+        let vertex = match &e {
+            Error::Stuck { vertex, .. } | Error::Ramp { vertex, .. } => *vertex,
+            _ => return e,
+        };
+        let k = self.starts.partition_point(|start| *start <= vertex).clamp(1, self.garments.len()) - 1;
+        let others = self.garments.iter().enumerate().filter(|(other, _)| *other != k);
+        let others: Vec<String> = others.map(|(_, g)| format!("`{}`", g.name)).collect();
+        let garment = self.garments[k].name.clone();
+        Error::InOutfit {
+            garment,
+            vertex: vertex - self.starts[k],
+            others: others.join(" and "),
+            cause: Box::new(e),
+        }
+    }
+
     /// One take for each garment of what was recorded of all. A verdict on how a garment was stretched and how deep it was is
     /// its own; crossings and frames held back are everyone's.
     pub fn split(&self, body: &Body, take: &Take, settings: &Settings) -> Result<Vec<Take>> {
-        let names: Vec<&str> = self.garments.iter().map(|g| g.name.as_str()).collect();
-        let worn_with = names.join(" + ");
+        let worn_with = self.worn_with();
         let mut takes = Vec::new();
         for (k, (garment, fabric)) in self.garments.iter().zip(&self.fabrics).enumerate() {
             let range = self.range(k);
@@ -229,6 +252,26 @@ mod tests {
 
     fn piece(body: &Body, garment: &str, fabric: &str) -> (Garment, Fabric) {
         (builtin::garment(garment, body).unwrap(), builtin::fabric(fabric).unwrap())
+    }
+
+    #[test]
+    fn what_is_stuck_is_named_with_its_garment() {
+        let body = builtin::body("mannequin:female").unwrap();
+        let pieces = vec![piece(&body, "pants:300", "denim"), piece(&body, "skirt:300", "silk")];
+        let outfit = Outfit::new(&body, pieces).unwrap();
+        let stuck = |vertex: usize| Error::Stuck {
+            frame: 3,
+            vertex,
+            cause: crate::Cause::NotFinite,
+            retries: 2,
+            step_secs: 1e-3,
+        };
+        let first = outfit.range(1).start;
+        let said = |vertex: usize| outfit.name_garment(stuck(vertex)).to_string();
+        assert!(said(0).contains("vertex 0 of `pants`, worn with `skirt`"), "{}", said(0));
+        assert!(said(first - 1).contains(&format!("vertex {} of `pants`", first - 1)));
+        assert!(said(first).contains("vertex 0 of `skirt`, worn with `pants`"), "{}", said(first));
+        assert!(outfit.name_garment(Error::Scene("else".into())).to_string() == "else");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::output;
 use crate::picture::Studio;
 use crate::progress;
 use crate::resolve::{self, BadRequest};
+use crate::resume;
 use crate::tiers::{self, TierName};
 use anyhow::{Context, Result};
 use std::fmt::Write;
@@ -95,15 +96,12 @@ pub fn run(args: &Args, page: &Path) -> Result<()> {
 }
 
 fn takes_of(case: &Case, model: &Model) -> Result<Vec<Take>> {
-    let entries =
-        std::fs::read_dir(&case.takes).map_err(|e| BadRequest(format!("{}: {e}", case.takes.display())))?;
-    let mut paths: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
-    paths.retain(|p| p.extension().is_some_and(|e| e == "take"));
-    paths.sort();
+    std::fs::read_dir(&case.takes).map_err(|e| BadRequest(format!("{}: {e}", case.takes.display())))?;
+    let paths = resume::takes_in(&case.takes);
     let mut takes = Vec::new();
     let seen = Lineage::from_notes(&model.notes).map(|l| l.clips).unwrap_or_default();
     for path in paths {
-        let take = crate::resume::read_take(&path)?;
+        let take = resume::read_take(&path)?;
         let print = take.provenance.as_ref().map(|p| p.clip);
         if let Some((name, _)) = seen.iter().find(|(_, known)| Some(*known) == print) {
             let what = format!(
@@ -125,7 +123,7 @@ fn takes_of(case: &Case, model: &Model) -> Result<Vec<Take>> {
         takes.push(take);
     }
     if takes.is_empty() {
-        return Err(BadRequest(format!("{}: no takes to compare with", case.takes.display())).into());
+        return Err(resume::no_takes(&case.takes).into());
     }
     Ok(takes)
 }

@@ -3,6 +3,7 @@
 use super::Args;
 use super::budget::{Show, TIERS};
 use crate::driver;
+use crate::interrupt;
 use crate::progress;
 use crate::resolve::ending;
 use anyhow::{Context, Result};
@@ -27,7 +28,12 @@ pub fn film(path: &Path, args: &Args, show: &mut Show<'_>, body: &Body, frames: 
     let far = MeshHandle::new(&triangles);
     let bar = progress::bar(count as u64, "filming");
     let mut film: Option<Film> = None;
+    // Ended between two frames, a film in the making is taken away again.
+    let _frames = interrupt::Frames::begin();
     for f in 0..frames {
+        if interrupt::wanted() {
+            return Err(interrupt::Stopped.into());
+        }
         show.frame(f)?;
         if f % every != 0 {
             continue;

@@ -3,6 +3,7 @@
 use super::worn::{PosedFrames, Worn};
 use super::{Args, Pane};
 use crate::driver;
+use crate::interrupt;
 use crate::picture::{Cloth, Studio};
 use crate::resolve;
 use anyhow::Result;
@@ -118,6 +119,8 @@ pub(super) fn film(
         .map(|k| artist.draw(wanted[k * (wanted.len() - 1) / (samples - 1).max(1)], labelled))
         .collect::<Result<Vec<_>>>()?;
     let (path, fps, count) = (&artist.args.out, artist.shot.fps as f32, wanted.len());
+    // Ended between two frames, a film in the making is taken away again.
+    let _frames = interrupt::Frames::begin();
     std::thread::scope(|scope| -> Result<()> {
         let (send, receive) = std::sync::mpsc::sync_channel::<Image>(2);
         let encoding = scope.spawn(move || -> toile_show::Result<()> {
@@ -129,6 +132,10 @@ pub(super) fn film(
         });
         let mut failed = None;
         for &f in wanted {
+            if interrupt::wanted() {
+                failed = Some(interrupt::Stopped.into());
+                break;
+            }
             let frame = match artist.draw(f, labelled) {
                 Ok(frame) => frame,
                 Err(e) => {

@@ -103,7 +103,17 @@ pub(super) fn clothes(
     for (k, worn) in all.iter_mut().enumerate().skip(1) {
         worn.cloth.material = dyed(worn.cloth.material, k);
     }
+    let order = finish::better_order(&all, &worn_over);
     finish::keep_order(&mut all, &worn_over).say();
+    if let Some((order, percent)) = order {
+        let named: Vec<String> =
+            order.iter().map(|k| format!("--model {}", args.model[*k].display())).collect();
+        eprintln!(
+            "outfit: garments are named from the innermost out; in the order {} only {percent:.2} % of what is worn under another \
+             shows through before that is pushed out",
+            named.join(" ")
+        );
+    }
     for (k, name) in args.garment.iter().enumerate() {
         let mut garment = resolve::garment(name, body, args.rest.into(), None)?;
         resolve::held_by(&mut garment, &args.pin)?;

@@ -100,6 +100,7 @@ impl Job<'_> {
         for path in motions.iter().flat_map(|m| self.files(m)).map(|f| f.0).chain([timings.path().into()]) {
             self.overwrite.check(&path, [])?;
         }
+        self.check_wearer()?;
         // Another machine's files in the making are its own.
         let own: Vec<String> =
             motions.iter().flat_map(|m| self.files(m)).map(|f| resume::name(&f.0)).collect();
@@ -169,6 +170,29 @@ impl Job<'_> {
         if let Some(pair) = names.windows(2).find(|w| w[0] == w[1]) {
             let name = pair[0].file_stem().unwrap_or_default().to_string_lossy();
             return Err(BadRequest(format!("two motions are named `{name}`; give one of them")).into());
+        }
+        Ok(())
+    }
+
+    /// Refuses a folder that holds takes of the same garments worn otherwise: some clips would be replaced and others left, and
+    /// nobody could tell the two outfits apart any more.
+    fn check_wearer(&self) -> Result<()> {
+        let own = self.outfit.map(Outfit::worn_with);
+        for folder in self.folders().iter().filter(|_| !self.overwrite.force) {
+            let Some((path, other)) = resume::outfit_in(folder).filter(|(_, other)| *other != own) else {
+                continue;
+            };
+            let worn = |outfit: &Option<String>| match outfit {
+                Some(outfit) => format!("the outfit `{outfit}`"),
+                None => "a garment worn alone".into(),
+            };
+            let what = format!(
+                "{}: is a take of {}, these are of {}; name another folder with --out, or --force to put them beside it",
+                path.display(),
+                worn(&other),
+                worn(&own)
+            );
+            return Err(BadRequest(what).into());
         }
         Ok(())
     }
@@ -245,8 +269,14 @@ impl Job<'_> {
             shared.bar.inc(1);
             if halted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        let Recording { take, branches } =
-            recorder.record_draped(draped, motion).with_context(|| format!("clip {}", motion.name))?;
+        let named = |e| match self.outfit {
+            Some(outfit) => outfit.name_garment(e),
+            None => e,
+        };
+        let Recording { take, branches } = recorder
+            .record_draped(draped, motion)
+            .map_err(named)
+            .with_context(|| format!("clip {}", motion.name))?;
         let digest = self.digest(motion, &shared.inputs);
         let mut takes = Vec::new();
         for stop in std::iter::once(None).chain(stops.into_iter().map(Some)) {
@@ -259,6 +289,7 @@ impl Job<'_> {
                     let branch = branches.iter().find(|b| b.frame == frame).context("no such frame")?;
                     recorder
                         .stop(draped, motion, branch)
+                        .map_err(named)
                         .with_context(|| format!("clip {}, stopped at frame {frame}", motion.name))?
                 }
             };

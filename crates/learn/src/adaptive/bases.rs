@@ -18,7 +18,12 @@ pub(super) struct SiteBasis {
     pub vectors: Vec<f32>,
     pub significance: Vec<f32>,
     pub frames: usize,
+    /// Some of its frames: which of those that were looked at, and its displacements along the vectors.
+    pub hangs: Vec<(usize, Vec<f32>)>,
 }
+
+/// Frames of a site that a database keeps, for cloth that is put on to begin with.
+const HANGS: usize = 32;
 
 /// The bases of all sites.
 pub(super) struct Bases {
@@ -51,7 +56,8 @@ pub(super) fn find<S: TakeSource + ?Sized>(
                 *reach = reach.max(d.iter().map(|v| v * v).sum::<f64>().sqrt() as f32);
             }
         }
-        let (basis, kept) = basis(&data, place.frames.len(), settings)?;
+        let (mut basis, kept) = basis(&data, place.frames.len(), settings)?;
+        basis.hangs.iter_mut().for_each(|(frame, _)| *frame = frames[*frame]);
         let sum = data.squared_norm_l2();
         squares += sum;
         left += (sum - kept).max(0.0);
@@ -108,7 +114,9 @@ fn basis(data: &Mat<f64>, frames: usize, settings: &AdaptiveSettings) -> Result<
     let noise = 1e-12 * (data.nrows() / 3 * n) as f64;
     let least = (settings.least_significance.powi(2) * value(0)).max(noise);
     let count = (0..n.min(settings.vectors)).take_while(|&k| value(k) > least).count();
-    let mut out = SiteBasis { vectors: Vec::new(), significance: Vec::new(), frames };
+    let shown = thinned(&(0..n).collect::<Vec<_>>(), HANGS);
+    let hangs = shown.into_iter().map(|c| (c, Vec::new())).collect();
+    let mut out = SiteBasis { vectors: Vec::new(), significance: Vec::new(), frames, hangs };
     let mut kept = 0.0;
     for k in 0..count {
         let mut vector = vec![0.0f64; data.nrows()];
@@ -119,6 +127,7 @@ fn basis(data: &Mat<f64>, frames: usize, settings: &AdaptiveSettings) -> Result<
         let largest = vector.iter().fold(0.0f64, |most, v| most.max(v.abs()));
         out.vectors.extend(vector.iter().map(|v| (v / largest) as f32));
         out.significance.push((value(k) / value(0)).sqrt() as f32);
+        out.hangs.iter_mut().for_each(|(c, along)| along.push((axes[(*c, n - 1 - k)] * largest) as f32));
         kept += value(k);
     }
     Ok((out, kept))

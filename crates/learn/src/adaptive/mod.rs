@@ -14,7 +14,7 @@ use crate::models::train::attachment;
 use crate::takes::source::{TakeSource, heads};
 use poses::Poses;
 use toile_assets::{Body, Lineage};
-use toile_model::adaptive::{Database, Site};
+use toile_model::adaptive::{Database, Hang, Site};
 
 /// What a database may be told.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,8 +126,13 @@ pub fn train_adaptive<S: TakeSource + ?Sized>(
         ));
     }
     let found = bases::find(source, &attachment, &poses, &places, settings, watch)?;
-    let mut sites = Vec::new();
+    let (mut sites, mut hangs) = (Vec::new(), Vec::new());
     for (place, basis) in places.iter().zip(&found.bases) {
+        hangs.extend(basis.hangs.iter().map(|(frame, along)| Hang {
+            place: poses.place(*frame).iter().map(|v| *v as f32).collect(),
+            site: sites.len(),
+            along: along.clone(),
+        }));
         let first = sites.last().map_or(0, |s: &Site| s.vectors().end);
         let place = place.place.iter().map(|v| *v as f32).collect();
         sites.push(Site { place, first, significance: basis.significance.clone(), frames: basis.frames });
@@ -153,6 +158,7 @@ pub fn train_adaptive<S: TakeSource + ?Sized>(
         vectors: found.bases.into_iter().flat_map(|b| b.vectors).collect(),
         cubature: None,
         reach: found.reach,
+        hangs,
         half: settings.half,
         notes,
     };

@@ -41,6 +41,30 @@ fn sites_partition_the_frames_and_their_bases_hold_what_cloth_does_there() {
 }
 
 #[test]
+fn cloth_that_is_put_on_hangs_as_in_the_nearest_training_frame() {
+    let (body, takes) = takes(3, 80);
+    let d = train_adaptive(&body, &takes, &few(), &|_| ()).unwrap().database;
+    assert!(d.hangs.len() >= d.sites.len() && d.hangs.len() <= 32 * d.sites.len());
+    // The first frame of all is the first of its site, which is always kept.
+    let take = &takes[0];
+    let pose = d.pose(&take.roots[0], take.frame_bones(0));
+    let (truth, _) = crate::spaces::unpose::unposed_above(LEAST_STRETCH, &d.attachment, take, 0);
+    let hanging = d.hanging(&pose).unwrap();
+    for (v, (a, b)) in hanging.iter().zip(&truth).enumerate() {
+        assert!(a.distance(*b) < 1e-3 * b.length() + 1e-5, "vertex {v}: {a} instead of {b}");
+    }
+    // Of several frames in one pose the first counts, however poses are rounded.
+    let mut again = d.clone();
+    let first = again.hangs[0].clone();
+    let late =
+        Hang { place: first.place.iter().map(|v| v + 1e-6).collect(), along: vec![9.0], ..first.clone() };
+    again.hangs.push(late.clone());
+    assert_eq!(again.hanging(&late.place), again.hanging(&first.place));
+    // Far from every frame nothing is known.
+    assert_eq!(d.hanging(&vec![1e3; d.pose_dims()]), None);
+}
+
+#[test]
 fn pose_coordinates_are_white_and_found_again_from_bones_alone() {
     let (body, takes) = takes(2, 120);
     let mut database = train_adaptive(&body, &takes, &few(), &|_| ()).unwrap().database;

@@ -1,6 +1,6 @@
 //! Databases as `.toile` files of their own kind.
 
-use super::{Cubature, Database, Site};
+use super::{Cubature, Database, Hang, Site};
 use crate::read::{hips, points, skin};
 use crate::tensors::{TensorReader, TensorWriter};
 use crate::write::{garment_weights, hips as write_hips};
@@ -44,6 +44,15 @@ impl Database {
         }
         if !self.reach.is_empty() {
             file.f32s("reach", &[self.reach.len()], self.reach.iter().copied());
+        }
+        if !self.hangs.is_empty() {
+            let (hangs, most) =
+                (self.hangs.len(), self.hangs.iter().map(|h| h.along.len()).max().unwrap_or(0));
+            file.u32s("hang_site", &[hangs], self.hangs.iter().map(|h| h.site as u32));
+            file.f32s("hang_place", &[hangs, k], self.hangs.iter().flat_map(|h| h.place.iter().copied()));
+            let row =
+                |h: &Hang| (0..most).map(|i| h.along.get(i).copied().unwrap_or(0.0)).collect::<Vec<_>>();
+            file.f32s("hang_along", &[hangs, most], self.hangs.iter().flat_map(row));
         }
         file.sum_up();
         file.write(path.as_ref())
@@ -93,6 +102,7 @@ impl Database {
         if reach.iter().any(|r| *r < 0.0) {
             file.fault("a reach is negative".into());
         }
+        let hangs = hangs(&mut file, k, &sites);
         let half = !file.is_f32("vectors");
         let fps = file.parsed("fps");
         let database = Self {
@@ -108,6 +118,7 @@ impl Database {
             vectors: file.f32s_or_f16s("vectors", &[count, numbers]),
             cubature,
             reach,
+            hangs,
             half,
             notes: file.text("notes").and_then(|s| serde_json::from_str(s).ok()).unwrap_or_default(),
         };
@@ -140,6 +151,26 @@ fn sites(file: &mut TensorReader<'_>, k: usize, count: usize) -> Vec<Site> {
         Site { place: place.to_vec(), first: own.start, significance: significance[own].to_vec(), frames }
     };
     places.chunks_exact(k).enumerate().map(site).collect()
+}
+
+/// Training frames, where the file has them.
+fn hangs(file: &mut TensorReader<'_>, k: usize, sites: &[Site]) -> Vec<Hang> {
+    if !file.has("hang_site") || sites.is_empty() {
+        return Vec::new();
+    }
+    let [count, most] = file.shape("hang_along");
+    let site = file.indices("hang_site", &[count], sites.len());
+    let (place, along) = (file.f32s("hang_place", &[count, k]), file.f32s("hang_along", &[count, most]));
+    if !file.sound() || most == 0 {
+        return Vec::new();
+    }
+    let rows = place.chunks_exact(k).zip(along.chunks_exact(most)).zip(site);
+    rows.map(|((place, along), site)| {
+        let site = site as usize;
+        let own = along[..sites[site].vectors().len().min(most)].to_vec();
+        Hang { place: place.to_vec(), site, along: own }
+    })
+    .collect()
 }
 
 /// Sampled triangles, where the file has them.

@@ -28,6 +28,17 @@ impl Site {
     }
 }
 
+/// How cloth was in a training frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hang {
+    /// The pose, in whitened coordinates.
+    pub place: Vec<f32>,
+    /// The site that the frame belongs to.
+    pub site: usize,
+    /// Its displacements along the vectors of that site.
+    pub along: Vec<f32>,
+}
+
 /// Triangles that stand for all of them when stiffness is summed over a basis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cubature {
@@ -65,6 +76,8 @@ pub struct Database {
     /// How far each vertex was from the kinematic cloth, in the bind pose, in any training frame, m; empty where that is not
     /// known.
     pub reach: Vec<f32>,
+    /// Some training frames, the first of each site among them: where cloth that is put on begins. Empty where they are not known.
+    pub hangs: Vec<Hang>,
     /// Whether the file holds the vectors in half precision.
     pub half: bool,
     /// Where it comes from.
@@ -91,6 +104,27 @@ impl Database {
     pub fn vector(&self, k: usize) -> &[f32] {
         let n = 3 * self.vertices();
         &self.vectors[k * n..(k + 1) * n]
+    }
+
+    /// The displacements of the training frame nearest to a pose; none where no frame is as near as sites are to each other. Of several
+    /// frames in that pose it is the first: trousers hang straight before a bow, and otherwise after it.
+    pub fn hanging(&self, pose: &[f32]) -> Option<Vec<DVec3>> {
+        const SAME_POSE: f32 = 0.01;
+        let radius = self.search_radius();
+        let least = self.hangs.iter().map(|h| apart(&h.place, pose)).fold(f32::INFINITY, f32::min);
+        if least > radius {
+            return None;
+        }
+        let most = least + SAME_POSE * radius.min(1.0);
+        let nearest = self.hangs.iter().find(|h| apart(&h.place, pose) <= most)?;
+        let mut displacements = vec![DVec3::ZERO; self.vertices()];
+        for (k, along) in self.sites[nearest.site].vectors().zip(&nearest.along) {
+            let vector = self.vector(k).as_chunks::<3>().0;
+            for (sum, v) in displacements.iter_mut().zip(vector) {
+                *sum += DVec3::from_array(v.map(f64::from)) * f64::from(*along);
+            }
+        }
+        Some(displacements)
     }
 
     /// Root and heading of a pose.

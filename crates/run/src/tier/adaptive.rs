@@ -13,11 +13,11 @@ pub struct Adaptive {
     report: SubspaceReport,
 }
 
-/// Steps in which cloth that is put on skinned comes to hang before it is first shown.
+/// Steps in which cloth that is put on comes to hang before it is first shown.
 const SETTLING_STEPS: usize = 20;
 
 impl Adaptive {
-    /// Cloth that is put on with its first step: skinned, then left to hang in that pose.
+    /// Cloth that is put on with its first step: as it hung in the training frame nearest to that pose, then left to hang in it.
     pub fn new(subspace: Subspace) -> Self {
         Self { subspace, started: false, report: SubspaceReport::default() }
     }
@@ -59,7 +59,7 @@ impl Tier for Adaptive {
         pose::check_finite(bones, self.subspace.database().joints)?;
         let failed = |e: toile_simulate::Error| Error::Simulation(e.to_string());
         if !self.started {
-            self.subspace.start_skinned(bones).map_err(failed)?;
+            self.subspace.start_hanging(bones).map_err(failed)?;
             for _ in 0..SETTLING_STEPS {
                 self.subspace.step(bones, self.subspace.settings.step_secs).map_err(failed)?;
             }

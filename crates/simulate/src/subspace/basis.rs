@@ -69,6 +69,20 @@ impl Basis {
         });
     }
 
+    /// Takes in the gradient at another place, for the directions that were chosen before.
+    pub fn look_again(&mut self, kinematic: &Kinematic, gradient: &[DVec3], database: &Database) {
+        fill(&mut self.slope, gradient.len(), |i| kinematic.linear[i].transpose() * gradient[i]);
+        self.derivative.clear();
+        for column in &self.columns {
+            let vector = match *column {
+                Column::Stored(k) => database.vector(k as usize),
+                Column::Gradient => &self.gradient,
+                Column::Undo => &self.undo,
+            };
+            self.derivative.push(dot_and_square(vector, &self.slope).0);
+        }
+    }
+
     /// Chooses up to `most` vectors of the sites within `radius` of the pose, and adds gradient and undo vector.
     pub fn choose(
         &mut self,

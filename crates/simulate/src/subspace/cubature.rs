@@ -23,6 +23,9 @@ pub struct CubatureSettings {
     pub tolerance: f64,
     /// Frames that are looked at, evenly over all clips; every fifth of them is held out.
     pub frames: usize,
+    /// Places a step aside of each frame at which forces are looked at, too. With one, and half the frames, weights fit those frames and
+    /// no others: more than all forces were left in frames held out, where three leave an eighth.
+    pub asides: usize,
     /// Triangles that are thought of, drawn from all of them.
     pub candidates: usize,
     /// Of what is drawn.
@@ -31,7 +34,7 @@ pub struct CubatureSettings {
 
 impl Default for CubatureSettings {
     fn default() -> Self {
-        Self { triangles: 600, tolerance: 0.01, frames: 160, candidates: 6000, seed: 1 }
+        Self { triangles: 600, tolerance: 0.01, frames: 320, asides: 3, candidates: 6000, seed: 1 }
     }
 }
 
@@ -59,7 +62,7 @@ pub struct CubatureFit {
 
 /// Every so many frames one is held out.
 const HELD_OUT_EVERY: usize = 5;
-/// Steps in which cloth that is put on skinned comes to hang.
+/// Steps in which cloth that is put on comes to hang.
 const SETTLING: usize = 20;
 
 /// Rows of one kind of frames: what all triangles do, and what each candidate does.
@@ -95,7 +98,7 @@ impl Subspace {
         let mut random = Random::new(settings.seed);
         for clip in clips {
             let Some(first) = clip.first() else { continue };
-            self.start_skinned(first)?;
+            self.start_hanging(first)?;
             for _ in 0..SETTLING {
                 self.step(first, self.settings.step_secs)?;
             }
@@ -103,7 +106,7 @@ impl Subspace {
                 self.step(bones, 1.0 / self.database.fps)?;
                 if seen % every == every / 2 {
                     let to = &mut rows[usize::from(looked % HELD_OUT_EVERY == HELD_OUT_EVERY - 1)];
-                    self.look_closely(&pieces, &candidates, to, &mut random);
+                    self.look_closely(&pieces, &candidates, to, settings.asides, &mut random);
                     looked += 1;
                 }
                 seen += 1;
@@ -146,16 +149,32 @@ impl Subspace {
     }
 
     /// Notes the forces of the candidates along the directions of the moment, where the cloth is and a step aside of it.
-    fn look_closely(&mut self, pieces: &Pieces, candidates: &[usize], rows: &mut Rows, random: &mut Random) {
+    fn look_closely(
+        &mut self,
+        pieces: &Pieces,
+        candidates: &[usize],
+        rows: &mut Rows,
+        asides: usize,
+        random: &mut Random,
+    ) {
         self.evaluate();
         self.refresh(true);
         self.choose();
         self.assemble();
         let factor = self.reduced.factor();
         let directions = self.directions();
-        let n = factor.len();
         self.note(pieces, candidates, rows, &directions, &factor);
-        // Aside, along all directions alike in energy, by as much as the cloth last moved of itself.
+        let here = self.x.clone();
+        for _ in 0..asides {
+            self.step_aside(&directions, &factor, random);
+            self.note(pieces, candidates, rows, &directions, &factor);
+            self.x.clone_from(&here);
+        }
+    }
+
+    /// Moves the cloth along all directions alike in energy, by a share of how much it last moved of itself.
+    fn step_aside(&mut self, directions: &[Vec<DVec3>], factor: &[Vec<f64>], random: &mut Random) {
+        let n = factor.len();
         let mut q: Vec<f64> = (0..n).map(|_| random.signed()).collect();
         for i in (0..n).rev() {
             let known: f64 = (i + 1..n).map(|j| factor[j][i] * q[j]).sum();
@@ -168,10 +187,7 @@ impl Subspace {
         let size = |v: &[DVec3]| v.iter().map(|v| v.length_squared()).sum::<f64>().sqrt();
         let moved: Vec<DVec3> = self.world.state.v.iter().map(|v| *v * self.forces.h).collect();
         let scale = ASIDE * size(&moved).max(1e-4 * (aside.len() as f64).sqrt()) / size(&aside).max(1e-12);
-        let here = self.x.clone();
         self.x.iter_mut().zip(&aside).for_each(|(x, a)| *x += *a * scale);
-        self.note(pieces, candidates, rows, &directions, &factor);
-        self.x = here;
     }
 
     /// The directions of the moment in the world.

@@ -53,11 +53,15 @@ pub enum Assembly {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SubspaceSettings {
-    /// Vectors of the database at once; with the gradient and the undo vector the paper has 12 to 14.
+    /// Vectors of the database at once; with the undo vector as many as are multiplied together. With the gradient and the undo vector
+    /// the paper has 12 to 14.
     pub vectors: usize,
     /// What stands for the gradient. None by default, unlike in the paper: against stiff contacts it costs more than it gives
     /// (docs/decisions/041).
     pub gradient: GradientVector,
+    /// Whether all Newton steps of a time step go along the directions that were chosen for the first. Others that are chosen for the second
+    /// fall steeply in turn, so that it seems as far from the end as the first.
+    pub choose_once: bool,
     /// Whether cloth may go back towards the kinematic cloth.
     pub undo: bool,
     /// How far sites are looked for in the space of poses; the mean distance between sites when not given.
@@ -87,8 +91,9 @@ pub struct SubspaceSettings {
 impl Default for SubspaceSettings {
     fn default() -> Self {
         Self {
-            vectors: 12,
+            vectors: 15,
             gradient: GradientVector::None,
+            choose_once: true,
             undo: true,
             search_radius: None,
             step_secs: 1.0 / 30.0,
@@ -329,13 +334,22 @@ impl Subspace {
         Ok(())
     }
 
-    /// Puts the kinematic cloth on the body at once, at rest.
-    pub fn start_skinned(&mut self, bones: &[Affine3A]) -> Result<()> {
+    /// Puts cloth on the body at once, at rest: as it was in the training frame nearest to the pose, skinned where there is none. From
+    /// the skinned place cloth comes to rest elsewhere, where friction lets it hang as well.
+    pub fn start_hanging(&mut self, bones: &[Affine3A]) -> Result<()> {
         self.kinematic = Kinematic::new(&self.database.attachment, bones);
-        let rest: Vec<DVec3> = self.database.attachment.rest.iter().map(|p| p.as_dvec3()).collect();
-        let mut x = vec![DVec3::ZERO; rest.len()];
-        self.kinematic.pose(&rest, &mut x);
-        let v = vec![DVec3::ZERO; rest.len()];
+        let mut tracker = RootTracker::NEW;
+        let root = self.database.root(bones, &mut tracker);
+        let mut hanging: Vec<DVec3> = self.database.attachment.rest.iter().map(|p| p.as_dvec3()).collect();
+        if let Some(displacements) = self.database.hanging(&self.database.pose(&root, bones)) {
+            let held = &self.world.scene.pinned;
+            for ((p, by), _) in hanging.iter_mut().zip(displacements).zip(held).filter(|(_, held)| !**held) {
+                *p += by;
+            }
+        }
+        let mut x = vec![DVec3::ZERO; hanging.len()];
+        self.kinematic.pose(&hanging, &mut x);
+        let v = vec![DVec3::ZERO; hanging.len()];
         self.start_from(bones, &x, &v)
     }
 
@@ -429,7 +443,10 @@ impl Subspace {
             report.refreshes += u32::from(self.refresh(iteration > 0));
             report.times.assemble += self.now() - begun;
             let begun = self.now();
-            self.choose();
+            match iteration > 0 && self.settings.choose_once {
+                true => self.basis.look_again(&self.kinematic, &self.forces.gradient, &self.database),
+                false => self.choose(),
+            }
             report.times.choose += self.now() - begun;
             let slope = self.basis.residual();
             steepest = if iteration == 0 { slope.max(1e-30) } else { steepest };

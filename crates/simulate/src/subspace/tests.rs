@@ -4,7 +4,7 @@ use crate::contact::limb_cache::LimbCache;
 use crate::{Scene, Settings};
 use glam::{DMat3, Quat, Vec3};
 use toile_assets::Attachment;
-use toile_assets::adaptive::Site;
+use toile_assets::adaptive::{Hang, Site};
 use toile_assets::{HipLine, Skin};
 use toile_geometry::Random;
 use toile_lab::cloths::{Pattern, lay, plain, rectangle};
@@ -57,6 +57,7 @@ fn one_site(
         vectors,
         cubature: None,
         reach: Vec::new(),
+        hangs: Vec::new(),
         half: false,
         notes: vec![],
     }
@@ -199,6 +200,37 @@ fn kept_products_make_the_system_that_plain_ones_make() {
     }
     for (a, b) in plain.x.iter().zip(&kept.x) {
         assert!(a.distance(*b) < 1e-5, "{a} {b}");
+    }
+}
+
+#[test]
+fn directions_that_are_kept_have_the_derivatives_of_the_new_place() {
+    let mut cloth = on_a_box(everything(), plainly());
+    cloth.step(&turned(0.01), 1.0 / 30.0).unwrap();
+    cloth.x.iter_mut().for_each(|x| x.y -= 2e-3);
+    cloth.evaluate();
+    cloth.basis.look_again(&cloth.kinematic, &cloth.forces.gradient, &cloth.database);
+    let kept: Vec<_> = cloth.basis.columns.iter().copied().zip(cloth.basis.derivative.clone()).collect();
+    cloth.choose();
+    assert_eq!(kept.len(), cloth.basis.columns.len());
+    for (column, derivative) in cloth.basis.columns.iter().zip(&cloth.basis.derivative) {
+        let (_, before) = kept.iter().find(|(c, _)| c == column).unwrap();
+        assert!((before - derivative).abs() < 1e-6 * derivative.abs().max(1e-9), "{before} and {derivative}");
+    }
+}
+
+#[test]
+fn cloth_that_is_put_on_begins_as_the_database_knows_it() {
+    let cloth = on_a_box(everything(), plainly());
+    let hang = Hang { place: vec![0.0], site: 0, along: vec![0.0, 3e-3] };
+    let database = Database { hangs: vec![hang], ..(*cloth.database).clone() };
+    let mut cloth = Subspace::new(cloth.into_world(), Arc::new(database), plainly()).unwrap();
+    cloth.start_hanging(&turned(0.2)).unwrap();
+    let rest = &cloth.database.attachment.rest;
+    for (v, place) in cloth.bind.iter().enumerate() {
+        let vector = &cloth.database.vector(1)[3 * v..];
+        let by = DVec3::new(vector[0].into(), vector[1].into(), vector[2].into()) * f64::from(3e-3f32);
+        assert!(place.distance(rest[v].as_dvec3() + by) < 1e-6, "vertex {v}");
     }
 }
 
@@ -404,7 +436,7 @@ fn contacts_that_go_with_the_attachment_miss_nothing_that_brute_force_finds() {
     let keep = world.settings.skin_m + 0.5 * fabric.thickness;
     let settings = SubspaceSettings::default().with(|s| s.body_contact_every = 2);
     let mut cloth = Subspace::new(world, Arc::new(database), settings).unwrap();
-    cloth.start_skinned(&bones(15)).unwrap();
+    cloth.start_hanging(&bones(15)).unwrap();
     let (mut touches, mut missed, mut worst) = (0, 0, 0.0f64);
     for f in 16..110 {
         cloth.step(&bones(f), 1.0 / 30.0).unwrap();

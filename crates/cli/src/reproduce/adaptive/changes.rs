@@ -20,7 +20,7 @@ type Change = fn(&mut SubspaceSettings);
 
 /// Those of the paper's figures, then ours. The exact assembly stands behind all but the first: forces of sampled triangles
 /// were learned for the method as it ships.
-const CHANGES: [(&str, bool, Change); 17] = [
+const CHANGES: [(&str, bool, Change); 18] = [
     ("as shipped, with cubature", true, |_| ()),
     ("all triangles", true, |s| s.assembly = Assembly::Kept),
     ("with gradient vector Bᵀg", true, |s| s.gradient = GradientVector::Transposed),
@@ -34,6 +34,9 @@ const CHANGES: [(&str, bool, Change); 17] = [
     ("a new matrix every 16 steps", false, |s| (s.assembly, s.refresh_every) = (Assembly::Kept, 16)),
     ("one Newton step", false, |s| (s.assembly, s.newton) = (Assembly::Kept, 1)),
     ("four Newton steps at most", false, |s| (s.assembly, s.newton) = (Assembly::Kept, 4)),
+    ("four Newton steps, directions chosen anew for each", false, |s| {
+        (s.assembly, s.newton, s.choose_once) = (Assembly::Kept, 4, false);
+    }),
     ("without line search", false, |s| (s.assembly, s.line_search) = (Assembly::Kept, false)),
     ("steps of 1/60 s", false, |s| (s.assembly, s.step_secs) = (Assembly::Kept, 1.0 / 60.0)),
     ("steps of 1/240 s, one Newton step", false, |s| {

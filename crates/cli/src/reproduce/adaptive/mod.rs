@@ -8,6 +8,7 @@ mod paths;
 mod pictures;
 mod play;
 mod tube;
+mod ways;
 
 use super::Wardrobe;
 use crate::adaptive::{CUBATURE, bones_of, learn_cubature};
@@ -76,6 +77,8 @@ pub struct Measured {
     pub left_mm: [f64; 2],
     pub clips: Vec<ClipRow>,
     pub ablations: Vec<Ablation>,
+    /// Ways to come nearer on the hardest clips.
+    pub ways: Vec<ways::Way>,
     pub shown: Vec<Shown>,
     /// Times of a finer cut.
     pub fine: Option<fine::Fine>,
@@ -131,6 +134,11 @@ pub fn measure(dressed: &Wardrobe<'_>) -> Result<Measured> {
     let ablated = train.first().context("no takes to learn from")?;
     let ablations =
         changes::measure(&stage, &database, ablated, args.quick, |change| Ok(learn(change)?.database))?;
+    let all: Vec<&Take> = train.iter().chain(&unseen).collect();
+    let ways = match args.quick {
+        true => Vec::new(),
+        false => ways::measure(&stage, &database, &all, &clips, |change| Ok(learn(change)?.database))?,
+    };
     let fine = args.fine.as_ref().map(|f| resolve::garment(f, body, RestChoice::Auto, None)).transpose()?;
     let fine = fine.map(|fine| fine::measure(body, &worn, &fine, &fabric, &train, &args.out)).transpose()?;
     let fabric = match args.quick {
@@ -149,6 +157,7 @@ pub fn measure(dressed: &Wardrobe<'_>) -> Result<Measured> {
         shown,
         fine,
         ablations,
+        ways,
         database,
         fabric,
         tube: Some(tube::measure(dressed)?),

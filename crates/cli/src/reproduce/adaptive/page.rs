@@ -5,7 +5,7 @@ use super::fine::Fine;
 use super::others::{OtherFabric, Trousers};
 use super::play::Run;
 use super::tube::Tube;
-use super::{ClipRow, Measured, pictures};
+use super::{ClipRow, Measured, pictures, ways};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -156,6 +156,37 @@ impl Measured {
         text
     }
 
+    /// Ways that were tried on the hardest clips.
+    fn ways(&self) -> String {
+        if self.ways.is_empty() {
+            return String::new();
+        }
+        let mut text = format!(
+            "## Ways tried on the hardest clips\n\nMean distance in mm, folds fine to coarse in % of full, largest acceleration over full's; \
+             ms a frame is the mean of the four.\n\n| way | {} | ms a frame | Newton steps |\n|---|{}---|---|\n",
+            ways::CLIPS.join(" | "),
+            "---|".repeat(ways::CLIPS.len()),
+        );
+        let full =
+            |clip: &str| self.clips.iter().find(|c| c.clip == clip).map_or(f64::NAN, |c| c.acceleration);
+        for way in &self.ways {
+            let held_out = way.held_out.map_or(String::new(), |left| {
+                format!(" ({:.0} % of forces left in frames held out)", 100.0 * left)
+            });
+            let cells = way.runs.iter().zip(ways::CLIPS).map(|(run, clip)| {
+                let over = run.acceleration / full(clip);
+                format!("**{:.1}**; {}; {over:.1}×", run.mean_mm, bands(&run.wrinkles))
+            });
+            let cells: Vec<String> = cells.collect();
+            let mean =
+                |of: fn(&Run) -> f64| way.runs.iter().map(of).sum::<f64>() / way.runs.len().max(1) as f64;
+            let (ms, newton) = (mean(|r| r.ms), mean(|r| r.newton));
+            let _ =
+                writeln!(text, "| {}{held_out} | {} | {ms:.1} | {newton:.1} |", way.name, cells.join(" | "));
+        }
+        text + "\n"
+    }
+
     pub fn text(&self) -> String {
         let d = &self.database;
         let waves = Wrinkles::new(&d.triangles, &d.attachment.rest).wavelengths_m();
@@ -169,7 +200,7 @@ impl Measured {
              leave {:.1} mm of them. Cubature: {} of {} triangles, {:.1} % of elastic forces left in the frames that were fitted, \
              {:.1} % in frames held out ({} frames in all). All of this took {:.0} minutes of processor time.\n\n\
              ## Table 1: time of a frame\n\n{}\n{fine}## How near the simulation\n\n\
-             Bands of folds are about {} cm long.\n\n{}\n## Changes of the method, on {}\n\n{}\n{}{}{}",
+             Bands of folds are about {} cm long.\n\n{}\n## Changes of the method, on {}\n\n{}\n{}{}{}{}",
             self.worn.name,
             d.vertices(),
             self.frames,
@@ -191,6 +222,7 @@ impl Measured {
             self.nearness(),
             self.clips.first().map_or("", |c| &c.clip),
             self.changes(),
+            self.ways(),
             self.trousers.as_ref().map_or(String::new(), trousers),
             self.tube.as_ref().map_or(String::new(), tube),
             self.fabric.as_ref().map_or(String::new(), fabric),
