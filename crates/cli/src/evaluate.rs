@@ -34,6 +34,10 @@ pub struct Args {
     /// Takes of the same clips made with `toile simulate --nudge 0.1`: how far the simulation itself can be foretold
     #[arg(long)]
     twins: Vec<PathBuf>,
+    /// A model whose order-0 prediction liveliness and correlation are beyond, so that models can be compared; each one's own
+    /// when not given
+    #[arg(long, value_name = "MODEL")]
+    reference: Option<PathBuf>,
     /// Limits that decide between pass and fail: a TOML file with tables `max` and `min` of the keys that --json prints
     #[arg(long)]
     gate: Option<PathBuf>,
@@ -52,7 +56,13 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     if let Some(path) = &args.report {
-        let paths = args.takes.iter().chain(&args.twins).chain(&args.gate).chain([&args.model]);
+        let paths = args
+            .takes
+            .iter()
+            .chain(&args.twins)
+            .chain(&args.reference)
+            .chain(&args.gate)
+            .chain([&args.model]);
         let names = args.garment.iter().chain([&args.body]).map(String::as_str);
         args.overwrite.check(path, output::named(names, paths))?;
     }
@@ -80,12 +90,27 @@ pub fn run(args: &Args) -> Result<()> {
             .into());
         }
     };
-    let evaluation = toile_learn::evaluate(&model, &takes, &attachment, Some(&body));
+    let reference = args.reference.as_deref().map(Model::read).transpose()?;
+    if let Some(reference) = reference.as_ref().filter(|r| !is_comparable(r, &model)) {
+        return Err(BadRequest(format!(
+            "--reference: `{}` has {} vertices, {} joints and {} frames per second, the model {}, {} and {}",
+            reference.name,
+            reference.vertices,
+            reference.joints,
+            reference.fps,
+            model.vertices,
+            model.joints,
+            model.fps
+        ))
+        .into());
+    }
+    let evaluation =
+        toile_learn::evaluate_beyond(reference.as_ref(), &model, &takes, &attachment, Some(&body));
     let mut value = json(&evaluation);
     let mut said = text(&evaluation);
     if !others.is_empty() {
-        let t =
-            toile_learn::twins(&model, &takes, &others).map_err(|e| BadRequest(format!("--twins: {e}")))?;
+        let t = toile_learn::twins(reference.as_ref().unwrap_or(&model), &takes, &others)
+            .map_err(|e| BadRequest(format!("--twins: {e}")))?;
         said.push_str(&add_twins(&t, &evaluation, &mut value));
     }
     value["bytes"] = json!(model.bytes());
@@ -112,6 +137,11 @@ pub fn run(args: &Args) -> Result<()> {
         anyhow::bail!("the gate is not passed:\n{}", failed.join("\n"));
     }
     Ok(())
+}
+
+/// Whether two models are of one garment on one body, as far as their sizes tell.
+fn is_comparable(a: &Model, b: &Model) -> bool {
+    (a.vertices, a.joints, a.fps) == (b.vertices, b.joints, b.fps)
 }
 
 /// Refuses takes, body and garment that are not the model's, saying all that differs.
@@ -316,6 +346,7 @@ fn text(e: &Evaluation) -> String {
     text.push_str(&format!(
         "all: mean {:.2} cm ({:.2} of skin, worst clip {:.2}, worst second {:.2}; skin {:.2}, projection {:.2}, order 0 {:.2}), p95 {:.2}, max {:.1}\n\
          liveliness {:.2}, correlation {:.2}; inside the body {:.2} % (simulated {:.2} %), deeper than 2 mm {:.2} %, deepest {:.1} mm ({:.1} mm)\n\
+         {:.2} % of vertices not counted, within 5 cm of where the body crosses itself; deepest {}\n\
          out of range {:.1} % of frames (farthest {:.2}), {:.2} inputs clamped a frame, {:.1} µs a frame\n",
         e.mean_cm,
         e.mean_cm / e.skin_cm,
@@ -333,6 +364,11 @@ fn text(e: &Evaluation) -> String {
         e.deep_percent,
         e.deepest_mm,
         e.truth_deepest_mm,
+        e.excluded_percent,
+        e.deepest_at.as_ref().map_or("nowhere".into(), |at| format!(
+            "in `{}`, frame {}, vertex {}",
+            at.clip, at.frame, at.vertex
+        )),
         e.out_of_range_percent,
         e.farthest_pose,
         e.clamped_per_frame,
@@ -345,8 +381,14 @@ fn text(e: &Evaluation) -> String {
         ));
         if s.swinging > 0 {
             text.push_str(&format!(
-                "; {:.2} Hz (simulated {:.2}), decrement {:.2} ({:.2})",
-                s.hz[1], s.hz[0], s.decrement[1], s.decrement[0]
+                "; {:.2} Hz (simulated {:.2}), decrement {:.2} ({:.2}), first swing {:.2} cm ({:.2}; off by {:.0} %)",
+                s.hz[1],
+                s.hz[0],
+                s.decrement[1],
+                s.decrement[0],
+                s.swing_cm[1],
+                s.swing_cm[0],
+                s.amplitude_error_percent
             ));
         }
         text.push('\n');
@@ -402,6 +444,8 @@ fn settling_json(s: &SettlingSummary) -> Value {
         "frequency_error_percent": number(s.frequency_error_percent),
         "log_decrement": number(s.decrement[1]), "truth_log_decrement": number(s.decrement[0]),
         "decrement_error_percent": number(s.decrement_error_percent), "error_ratio": number(s.error_ratio),
+        "swing_cm": number(s.swing_cm[1]), "truth_swing_cm": number(s.swing_cm[0]),
+        "amplitude_error_percent": number(s.amplitude_error_percent),
     })
 }
 
@@ -432,7 +476,8 @@ pub fn json(e: &Evaluation) -> Value {
         "settling": e.settling().map_or(Value::Null, |s| settling_json(&s)),
         "penetration_percent": number(e.penetration_percent), "deep_percent": number(e.deep_percent), "deepest_mm": number(e.deepest_mm),
         "truth_penetration_percent": number(e.truth_penetration_percent),
-        "truth_deepest_mm": number(e.truth_deepest_mm),
+        "truth_deepest_mm": number(e.truth_deepest_mm), "excluded_percent": number(e.excluded_percent),
+        "deepest_at": e.deepest_at.as_ref().map(|at| json!({"clip": at.clip, "frame": at.frame, "vertex": at.vertex})),
         "out_of_range_percent": e.out_of_range_percent, "farthest_pose": e.farthest_pose,
         // Its name before 0.1.1; keys are only ever added.
         "strangest": e.farthest_pose,

@@ -32,7 +32,7 @@ pub use models::correction::{CorrectionReport, GateFit};
 pub use models::hidden_skin::{hidden_triangles, hidden_under};
 pub use models::train::{Lowered, Prepared, Training, Tried, train, train_watched};
 pub use score::baseline::{Baselines, baselines};
-pub use score::evaluate::{ClipScore, Evaluation, SettlingSummary, evaluate};
+pub use score::evaluate::{ClipScore, DeepestAt, Evaluation, SettlingSummary, evaluate, evaluate_beyond};
 pub use score::liveliness::liveliness_beyond;
 pub use score::settling::Settling;
 pub use score::spectrum::{Spectrum, spectrum};

@@ -92,7 +92,7 @@ fn displacements<S: TakeSource + ?Sized>(
             Some((number, take)) if number == t => take,
             _ => source.take(t)?,
         };
-        let (u, held) = unposed_above(LEAST_STRETCH, attachment, &take, f);
+        let (u, held) = unposed_above(LEAST_STRETCH, attachment, take.frame_bones(f), take.frame(f));
         clamped += held;
         let numbers = u.iter().flat_map(|u| u.to_array());
         data.col_as_slice_mut(column).iter_mut().zip(numbers).for_each(|(to, value)| *to = value);

@@ -33,8 +33,11 @@ const LIMB_END: f32 = 0.15;
 const LOOKED_AT: usize = 3;
 /// Points of the skin that a vertex was near less often are left out: the sum over frames of how near it was.
 const LEAST_SCORE: f32 = 0.05;
-/// And so are those that were so for less than this share of all of a vertex.
+/// And of those that are nearest most often the ones that were so for less than this share of all of a vertex.
 const LEAST_SHARE: f32 = 0.01;
+/// Besides them it looks at points this far from all others, m, however seldom it was near: the seat of a skirt slides along the skin in a
+/// crouch, and farther than 6 cm from every point that a vertex knows nothing but the trunk's tubes keeps it off.
+const SLIDES_M: f32 = 0.05;
 /// Bones that carry a point of the skin, at most: there are nearly half as many as vertices, and each has to be posed.
 const POINT_BONES: usize = 2;
 /// What would move the draped garment by more than this is not kept out of anything by it, m: a limb as a whole, and one vertex.
@@ -44,6 +47,8 @@ const DRAPED_M: f32 = 0.003;
 /// m: sections are no ellipses at a bent knee.
 const TAKES_M: f32 = 0.02;
 const TAKES_SHARE: f32 = 0.02;
+/// The share of its neighbours that decides.
+const MOST_BESIDE: f32 = 0.75;
 /// A vertex lies on no point of the skin that is farther away, m.
 const LIES_ON_M: f32 = 0.06;
 /// A limb moves less over this share of half of it from its ends.
@@ -80,13 +85,18 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
     // They are looked at in this order: cloth between a hand and a thigh lies on the thigh.
     limbs[..tubes].sort_by_key(is_below);
     let bridges = between(&body.skeleton, &limbs[..tubes], &attachment.rest);
+    // What lies between legs comes before them: what it moves into one of them comes out again.
+    let first_below = limbs[..tubes].iter().position(is_below).unwrap_or(tubes);
     for bridge in bridges.into_iter().take(MAX_LIMBS - limbs.len()) {
-        limbs.insert(tubes, bridge);
+        limbs.insert(first_below, bridge);
         tubes += 1;
     }
-    let trunk_tubes = limbs.split_off(tubes);
+    let mut trunk_tubes = limbs.split_off(tubes);
     limbs.retain(|limb| !holds_draped(limb, attachment));
     tubes = limbs.len();
+    for part in &mut trunk_tubes {
+        part.radius[0][0] -= cloth_within_m(part, &seen);
+    }
     limbs.extend(trunk_tubes);
     let meet_m: Vec<f32> = limbs.iter().map(|limb| MEET_M[usize::from(is_below(limb))]).collect();
     let (scores, outside) = near_points(body, &seen, &normals);
@@ -97,10 +107,13 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
             *meets |= u32::from(met >= often) << k;
         }
     }
-    // A limb that carries a vertex is the skin it lies on.
-    for (v, meets) in meets.iter_mut().enumerate() {
-        for (k, limb) in limbs.iter().enumerate() {
-            if carries(limb, attachment, v) {
+    even_out(&mut meets, triangles);
+    meet_both(&mut meets, &limbs[..tubes]);
+    // A limb that carries a vertex is the skin it lies on, and none moves it out of where it was draped.
+    for (k, limb) in limbs[..tubes].iter().enumerate() {
+        let section = Section::new(limb, 0.0);
+        for (v, meets) in meets.iter_mut().enumerate() {
+            if carries(limb, attachment, v) || moved_m(limb, &section, attachment.rest[v]) > DRAPED_M {
                 *meets &= !(1 << k);
             }
         }
@@ -218,6 +231,54 @@ fn met(limb: &LimbTube, meet_m: f32, seen: &[(Vec<Affine3A>, Vec<Vec3>)]) -> Vec
         .collect()
 }
 
+/// How deep in a part of the trunk cloth of takes is where it is so more often than now and then, m: what the part would move a
+/// vertex by that is right.
+fn cloth_within_m(part: &LimbTube, seen: &[(Vec<Affine3A>, Vec<Vec3>)]) -> f32 {
+    let section = Section::new(part, 0.0);
+    let mut depths: Vec<Vec<f32>> = vec![Vec::new(); seen[0].1.len()];
+    for (bones, cloth) in seen {
+        let to_bind = bind_from_world(part, bones);
+        for (p, depths) in cloth.iter().zip(&mut depths) {
+            depths.push(moved_m(part, &section, to_bind.transform_point3(*p)));
+        }
+    }
+    let often = |depths: &mut Vec<f32>| {
+        depths.sort_by(f32::total_cmp);
+        depths[((depths.len() - 1) as f32 * (1.0 - TAKES_SHARE)) as usize]
+    };
+    depths.iter_mut().map(often).fold(0.0, f32::max)
+}
+
+/// What meets the room between two limbs meets both: legs cross more seldom than there are frames to look at.
+fn meet_both(meets: &mut [u32], limbs: &[LimbTube]) {
+    for (k, bridge) in limbs.iter().enumerate() {
+        let Some(other) = bridge.other else { continue };
+        let is_side = |limb: &LimbTube| limb.other.is_none() && [bridge.joint, other].contains(&limb.joint);
+        let sides = (0..limbs.len()).filter(|i| is_side(&limbs[*i])).fold(0, |bits, i| bits | 1 << i);
+        meets.iter_mut().filter(|meets| **meets >> k & 1 == 1).for_each(|meets| *meets |= sides);
+    }
+}
+
+/// A vertex whose neighbours nearly all meet a limb meets it, too: left out alone it would be a dent in what they are held out of.
+fn even_out(meets: &mut [u32], triangles: &[[u32; 3]]) {
+    let mut beside: Vec<Vec<usize>> = vec![Vec::new(); meets.len()];
+    for t in triangles {
+        for (a, b) in [(0, 1), (1, 2), (2, 0)] {
+            beside[t[a] as usize].push(t[b] as usize);
+            beside[t[b] as usize].push(t[a] as usize);
+        }
+    }
+    let before = meets.to_vec();
+    for (v, meets) in meets.iter_mut().enumerate() {
+        for k in 0..MAX_LIMBS {
+            let count = beside[v].iter().filter(|n| before[**n] >> k & 1 == 1).count();
+            if count > 0 && count as f32 >= MOST_BESIDE * beside[v].len() as f32 {
+                *meets |= 1 << k;
+            }
+        }
+    }
+}
+
 /// Forgets points of the skin behind whose planes a vertex was draped: where skin is hollow, the plane of one place is far out
 /// of another.
 fn drop_contradicted(body: &Body, draped: &[Vec3], near: &mut [[u32; NEIGHBOURS]]) {
@@ -259,7 +320,7 @@ fn looked_at(
     scores: Vec<Vec<(u32, f32)>>,
 ) -> Vec<[u32; NEIGHBOURS]> {
     let of = |(mut scores, meets): (Vec<(u32, f32)>, &u32)| {
-        let least = scores.iter().map(|(_, score)| LEAST_SHARE * score).sum::<f32>().max(LEAST_SCORE);
+        let all = scores.iter().map(|(_, score)| score).sum::<f32>();
         scores.retain(|(point, score)| {
             let at = body.mesh.positions[*point as usize];
             let on_a_limb = body.skin.row(*point as usize).filter(|(_, w)| *w > LIMB_ALONE).any(|(j, _)| {
@@ -267,11 +328,20 @@ fn looked_at(
                 let mut own = met.filter(|(_, limb)| limb.joint == u32::from(j));
                 own.any(|(_, limb)| limb.place(at)[0].abs() < 1.0 - LIMB_END)
             });
-            *score > least && !on_a_limb
+            *score > LEAST_SCORE && !on_a_limb
         });
         scores.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let mut own = [u32::MAX; NEIGHBOURS];
-        own.iter_mut().zip(scores.iter().take(LOOKED_AT)).for_each(|(to, (point, _))| *to = *point);
+        let at = |point: u32| body.mesh.positions[point as usize];
+        let mut chosen: Vec<u32> = Vec::new();
+        for (point, score) in &scores {
+            let often = chosen.len() < LOOKED_AT && *score > LEAST_SHARE * all;
+            let far = |k: &u32| at(*k).distance(at(*point)) >= SLIDES_M;
+            if chosen.len() < NEIGHBOURS && (often || chosen.iter().all(far)) {
+                chosen.push(*point);
+            }
+        }
+        own.iter_mut().zip(chosen).for_each(|(to, point)| *to = point);
         own
     };
     scores.into_iter().zip(meets).map(of).collect()
@@ -325,6 +395,40 @@ fn spread(positions: &[Vec3]) -> Vec<u32> {
 mod tests {
     use super::*;
     use toile_assets::{AttachmentSettings, attach, builtin};
+
+    #[test]
+    fn one_vertex_is_no_hole_and_who_meets_between_the_legs_meets_both() {
+        // A fan about vertex 0, which alone does not meet limb 1; vertex 3 meets limb 2, which is between 0 and 1.
+        let fan: Vec<[u32; 3]> = (1..7).map(|k| [0, k, k % 6 + 1]).collect();
+        let mut meets = [0, 2, 2, 2 | 4, 2, 2, 2];
+        even_out(&mut meets, &fan);
+        assert_eq!(meets[0], 2, "and one in six beside it that meets limb 2 is not enough");
+        let limb = |joint, other| LimbTube {
+            joint,
+            other,
+            middle: Vec3::ZERO,
+            half: Vec3::Y,
+            across: Vec3::X,
+            radius: Default::default(),
+        };
+        meet_both(&mut meets, &[limb(7, None), limb(9, None), limb(7, Some(9)), limb(8, None)]);
+        assert_eq!(meets, [2, 2, 2, 7, 2, 2, 2]);
+    }
+
+    #[test]
+    fn a_part_of_the_trunk_is_as_much_thinner_as_cloth_of_takes_is_in_it() {
+        let mut radius: [[f32; toile_assets::AROUND]; toile_assets::ALONG] = Default::default();
+        radius[0][0] = 0.1;
+        let half = Vec3::new(0.0, 0.3, 0.0);
+        let part = LimbTube { joint: 0, other: None, middle: Vec3::ZERO, half, across: Vec3::X, radius };
+        let frame = |x: f32| (vec![Affine3A::IDENTITY], vec![Vec3::new(x, 0.0, 0.0), Vec3::X]);
+        // Two centimetres deep in one frame of ten, and deeper in one of a hundred, which is no rule.
+        let seen: Vec<_> = (0..100).map(|f| frame([0.12, 0.08][usize::from(f % 10 == 3)])).collect();
+        let mut with_one = seen.clone();
+        with_one[0] = frame(0.02);
+        let [by, the_same] = [seen, with_one].map(|seen| cloth_within_m(&part, &seen));
+        assert!((by - 0.02).abs() < 1e-3 && (the_same - by).abs() < 1e-6, "{by} {the_same}");
+    }
 
     #[test]
     fn nothing_is_kept_out_from_between_the_legs_of_trousers() {

@@ -1,6 +1,6 @@
 //! How wrong a model is, by free runs through the code that ships.
 
-use super::project::{order_zero, project_body, project_cloth, reconstruct};
+use super::project::{order_zero, project_body, project_cloth, project_points, reconstruct};
 use super::settling::Settling;
 use super::tally::{Cost, Distances, Inside, Range, Shown, Stops, Swings, median, step};
 use crate::takes::sequence::joined_roots;
@@ -40,6 +40,17 @@ pub struct ClipScore {
     pub skin_by_frame_cm: Vec<f32>,
 }
 
+/// A vertex in a frame of a clip.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeepestAt {
+    /// The clip.
+    pub clip: String,
+    /// Frame of it, from its first on.
+    pub frame: usize,
+    /// Vertex of the simulated mesh.
+    pub vertex: usize,
+}
+
 /// Scores over all takes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
@@ -75,6 +86,10 @@ pub struct Evaluation {
     pub deep_percent: f64,
     /// Deepest vertex inside the body, mm.
     pub deepest_mm: f64,
+    /// Where that is; `None` where nothing is inside.
+    pub deepest_at: Option<DeepestAt>,
+    /// Vertices inside the body that were left out, percent: the body crosses itself within 5 cm of them.
+    pub excluded_percent: f64,
     /// The same of the simulation.
     pub truth_deepest_mm: f64,
     /// Share of frames whose body is farther from the mean than any training pose, percent.
@@ -108,6 +123,10 @@ pub struct SettlingSummary {
     pub decrement: [f64; 2],
     /// Median of `|model/truth − 1|` of the decrement, percent.
     pub decrement_error_percent: f64,
+    /// Median of `|model/truth − 1|` of the first swing's amplitude, percent.
+    pub amplitude_error_percent: f64,
+    /// First swing of truth and model, cm of root mean square over vertices.
+    pub swing_cm: [f64; 2],
     /// Median over all stops of the distance over 1 s divided by the truth's own distance to rest.
     pub error_ratio: f64,
 }
@@ -128,6 +147,8 @@ impl Evaluation {
             frequency_error_percent: over(&|s| off(s.model_hz, s.truth_hz)),
             decrement: [over(&|s| s.truth_decrement), over(&|s| s.model_decrement)],
             decrement_error_percent: over(&|s| off(s.model_decrement, s.truth_decrement)),
+            amplitude_error_percent: over(&|s| off(s.model_swing_cm, s.truth_swing_cm)),
+            swing_cm: [over(&|s| s.truth_swing_cm), over(&|s| s.model_swing_cm)],
             error_ratio: median(self.stops.iter().map(|s| s.error_ratio).collect()),
         })
     }
@@ -148,10 +169,23 @@ pub fn evaluate(
     attachment: &Attachment,
     body: Option<&Body>,
 ) -> Evaluation {
+    evaluate_beyond(None, model, takes, attachment, body)
+}
+
+/// The same; how the garment swings is what it does beyond the order-0 prediction of `reference`, a model learned elsewhere.
+/// Its own prediction is another for every model, and the better that is the less is left that can be foretold: models compare
+/// only against one that is the same for all.
+pub fn evaluate_beyond(
+    reference: Option<&Model>,
+    model: &Arc<Model>,
+    takes: &[Take],
+    attachment: &Attachment,
+    body: Option<&Body>,
+) -> Evaluation {
     let mut learned = Stable::new(model.clone());
     let mut skinned = Skinned::new(attachment.clone());
     let (mut distances, mut cost, mut range) = (Distances::default(), Cost::default(), Range::default());
-    let (mut stops, mut swings) = (Stops::default(), Swings::new(model));
+    let (mut stops, mut swings) = (Stops::default(), Swings::new(reference.unwrap_or(model)));
     let mut inside = body.map(Inside::new);
     let mut clips = Vec::new();
     let [mut ours, mut skin, mut best, mut start] = [(); 4].map(|()| vec![Vec3::ZERO; model.vertices]);
@@ -180,7 +214,14 @@ pub fn evaluate(
             let shown = Shown { take, frame: f, ours: &ours, skin: &skin, best: &best, start: &start };
             own.frame(&shown);
             own_range.frame(f64::from(model.pose_distance(&project_body(model, take, f))));
-            swings.frame(&y, learned.coefficients(), &kinematic);
+            match reference {
+                None => swings.frame(&y, learned.coefficients(), &kinematic),
+                Some(beyond) => swings.frame(
+                    &project_cloth(beyond, take, f),
+                    &project_points(beyond, take, f, &ours),
+                    &order_zero(beyond, &project_body(beyond, take, f)),
+                ),
+            }
             inside.iter_mut().for_each(|i| i.frame(&shown));
         }
         if let Some((_, at)) = branch {
@@ -212,6 +253,8 @@ pub fn evaluate(
         truth_penetration_percent: truth_inside.map_or(nan, |i| i.percent()),
         deep_percent: model_inside.map_or(nan, |i| i.deep_percent()),
         deepest_mm: model_inside.map_or(nan, |i| i.deepest_mm()),
+        deepest_at: inside.as_mut().and_then(|i| i.deepest_at.take()),
+        excluded_percent: model_inside.map_or(nan, |i| i.excluded_percent()),
         truth_deepest_mm: truth_inside.map_or(nan, |i| i.deepest_mm()),
         out_of_range_percent: range.percent(),
         farthest_pose: range.farthest_pose,

@@ -1,6 +1,6 @@
 //! Takes in a model's own spaces, and garments back out of them.
 
-use crate::spaces::unposed;
+use crate::spaces::unposed_points;
 use crate::takes::sequence::canonical_bones;
 use glam::Vec3;
 use toile_assets::{Model, ModelKind, Take};
@@ -15,13 +15,18 @@ pub(crate) fn mean_distance_cm(model: &Model, y: &[f32], take: &Take, f: usize) 
 
 /// The simulation's own coefficients in the model's space.
 pub(crate) fn project_cloth(model: &Model, take: &Take, f: usize) -> Vec<f32> {
+    project_points(model, take, f, take.frame(f))
+}
+
+/// Those of any garment in the pose of a frame.
+pub(crate) fn project_points(model: &Model, take: &Take, f: usize, points: &[Vec3]) -> Vec<f32> {
     let root = take.roots[f];
     let d = model.cloth_dims;
     let mut y = vec![0.0f64; d];
     let apart: Vec<glam::DVec3> = match (model.kind, &model.attachment) {
-        (ModelKind::D, Some(attachment)) => unposed(attachment, take, f),
+        (ModelKind::D, Some(attachment)) => unposed_points(attachment, take, f, points),
         _ => {
-            let points = take.frame(f).iter().zip(&model.cloth_mean);
+            let points = points.iter().zip(&model.cloth_mean);
             points.map(|(p, mean)| root.canonical_from_world(p.as_dvec3()) - mean.as_dvec3()).collect()
         }
     };

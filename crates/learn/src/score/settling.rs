@@ -24,6 +24,10 @@ pub struct Settling {
     pub truth_decrement: f64,
     /// Logarithmic decrement of the model.
     pub model_decrement: f64,
+    /// First swing of the truth: how far its places over the first period lie apart, cm of root mean square over vertices.
+    pub truth_swing_cm: f64,
+    /// How far the model's lie apart over the same frames.
+    pub model_swing_cm: f64,
     /// Distance of the model over the first second, divided by the truth's own distance to rest (root mean squares).
     pub error_ratio: f64,
     /// Whether the truth swung enough, and regularly enough, for its frequency to mean something.
@@ -152,6 +156,13 @@ pub(crate) fn settle(
     let truth_swing = fit_swing(&theirs, fps)?;
     let model_swing =
         fit_swing(&ours, fps).unwrap_or(Swing { hz: 0.0, decay: 0.0, amplitude: 0.0, explained: 0.0 });
+    // Of the same frames for both: a fit to a model that hardly swings has no amplitude that means anything.
+    let period = ((fps / truth_swing.hz.max(1e-6)).ceil() as usize + 1).min(n);
+    let swing = |y: &[f64]| {
+        let (low, high) =
+            y[..period].iter().fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(*v), high.max(*v)));
+        100.0 * (high - low)
+    };
     let decrement = |s: &Swing| if s.hz > 0.0 { s.decay / s.hz } else { 0.0 };
     let narrow = |v: Vec<f64>| v.into_iter().map(|x| (100.0 * x) as f32).collect();
     Some(Settling {
@@ -161,6 +172,8 @@ pub(crate) fn settle(
         model_hz: model_swing.hz,
         truth_decrement: decrement(&truth_swing),
         model_decrement: decrement(&model_swing),
+        truth_swing_cm: swing(&theirs),
+        model_swing_cm: swing(&ours),
         error_ratio: (apart / own.max(1e-300)).sqrt(),
         // Half a centimetre at the start, a cosine that is most of what there is and goes round once, and a swing back that
         // can be seen: cloth that only falls to rest has no frequency, whatever the fit says.
@@ -204,6 +217,8 @@ mod tests {
         assert!((s.truth_hz - 1.2).abs() < 0.03 && (s.model_hz - 1.0).abs() < 0.03, "{s:?}");
         assert!((s.model_decrement / s.truth_decrement - 2.4).abs() < 0.3, "{s:?}");
         assert!(s.error_ratio > 0.3);
+        let half = settle("clip", 7, &row(1.2, 1.0), &(0.5 * row(1.2, 1.0)), 30.0, 100).unwrap();
+        assert!((half.model_swing_cm / half.truth_swing_cm - 0.5).abs() < 1e-6 && half.truth_swing_cm > 0.1);
         let falls = settle("clip", 7, &row(0.5, 4.0), &row(0.5, 4.0), 30.0, 100).unwrap();
         assert!(!falls.swings, "{falls:?}");
         // Two seconds of a wave that takes three are no swing either.

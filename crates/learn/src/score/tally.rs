@@ -1,6 +1,6 @@
 //! One accumulator a score: each is shown every frame and keeps its own sums.
 
-use super::evaluate::ClipScore;
+use super::evaluate::{ClipScore, DeepestAt};
 use super::histogram::Histogram;
 use super::liveliness::Liveliness;
 use super::settling::{Settling, settle};
@@ -155,18 +155,27 @@ pub(crate) struct Inside<'a> {
     posed: PosedBody,
     pub ours: Penetration,
     pub truth: Penetration,
+    /// The model's deepest vertex so far.
+    pub deepest_at: Option<DeepestAt>,
 }
 
 impl<'a> Inside<'a> {
     pub fn new(body: &'a Body) -> Self {
         let posed = PosedBody::new(body, &body.bones(&body.skeleton.rest_pose()));
-        Self { body, posed, ours: Penetration::default(), truth: Penetration::default() }
+        Self { body, posed, ours: Penetration::default(), truth: Penetration::default(), deepest_at: None }
     }
 
     pub fn frame(&mut self, shown: &Shown) {
         if shown.frame.is_multiple_of(INSIDE_EVERY) {
             self.posed.repose(self.body, shown.take.frame_bones(shown.frame));
-            self.ours.add(&self.posed, shown.ours);
+            for (vertex, p) in shown.ours.iter().enumerate() {
+                let before = self.ours.deepest_mm();
+                self.ours.add(&self.posed, std::slice::from_ref(p));
+                if self.ours.deepest_mm() > before {
+                    let clip = shown.take.clip.clone();
+                    self.deepest_at = Some(DeepestAt { clip, frame: shown.frame, vertex });
+                }
+            }
             self.truth.add(&self.posed, shown.take.frame(shown.frame));
         }
     }

@@ -4,4 +4,4 @@ pub(crate) mod body;
 pub(crate) mod cloth;
 pub(crate) mod unpose;
 
-pub(crate) use unpose::unposed;
+pub(crate) use unpose::{unposed, unposed_points};

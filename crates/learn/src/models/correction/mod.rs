@@ -92,6 +92,7 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
     let mut joints: Vec<usize> = sets.iter().flatten().map(|(j, _)| *j).collect();
     joints.sort_unstable();
     joints.dedup();
+    let skinned = attachment.clone();
     let ways = hangings(body, &attachment, &first.triangles, &source)?;
     let known = Known { body, first: &first, heads: &heads, joints: &joints, sets: &sets, settings };
     let Hung { motions, inputs, attachment, how } = known.hang(&source, ways, watch)?;
@@ -135,10 +136,9 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
     }
     let notes = notes.into_iter().map(|(k, v)| (k.to_string(), v)).chain(lineage).collect();
     let mut model = assemble(body, &first, &motions, &chosen, correction, attachment, notes);
-    if settings.shield_frames > 0
-        && let Some(attachment) = &model.attachment
-    {
-        model.shield = shield(body, attachment, &model.triangles, &source, settings.shield_frames)?;
+    if settings.shield_frames > 0 {
+        // What a limb carries lies on it where it is skinned to it. As takes hang it, a skirt's hem is carried by thighs it is far from.
+        model.shield = shield(body, &skinned, &model.triangles, &source, settings.shield_frames)?;
     }
     model.certificate.travel_bound_m = model.correction_bound().unwrap_or_default();
     model.verify_certificate().map_err(|e| Error::Numerical(e.to_string()))?;
