@@ -239,7 +239,7 @@ pub fn better_order(clothes: &[Worn], rest: &[(Vec<Vec3>, Vec<[u32; 3]>)]) -> Op
     }
     let best = orders.into_iter().min_by(|a, b| share(a).total_cmp(&share(b)))?;
     let found = share(&best);
-    (as_named > WRONG && found < 0.5 * as_named).then(|| (best, 100.0 * found))
+    (as_named > WRONG && found < 0.5 * as_named).then_some((best, 100.0 * found))
 }
 
 /// Draws a dense mesh that the garment carries instead of the garment.
