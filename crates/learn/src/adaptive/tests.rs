@@ -48,7 +48,12 @@ fn cloth_that_is_put_on_hangs_as_in_the_nearest_training_frame() {
     // The first frame of all is the first of its site, which is always kept.
     let take = &takes[0];
     let pose = d.pose(&take.roots[0], take.frame_bones(0));
-    let (truth, _) = crate::spaces::unpose::unposed_above(LEAST_STRETCH, &d.attachment, take, 0);
+    let (truth, _) = crate::spaces::unpose::unposed_above(
+        LEAST_STRETCH,
+        &d.attachment,
+        take.frame_bones(0),
+        take.frame(0),
+    );
     let hanging = d.hanging(&pose).unwrap();
     for (v, (a, b)) in hanging.iter().zip(&truth).enumerate() {
         assert!(a.distance(*b) < 1e-3 * b.length() + 1e-5, "vertex {v}: {a} instead of {b}");
