@@ -12,7 +12,7 @@ pub struct Stopped;
 
 impl std::fmt::Display for Stopped {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("stopped; run the same command again to go on")
+        f.write_str("stopped; run the same command again: it goes on after what is finished")
     }
 }
 
@@ -41,7 +41,7 @@ pub fn wanted() -> bool {
     WANTED.load(Ordering::SeqCst)
 }
 
-/// From here on Ctrl-C says that what is finished is kept.
+/// From here on Ctrl-C says how to go on.
 pub fn listen() {
     // A second handler is refused; the first one is as good.
     let _ = ctrlc::set_handler(|| {
@@ -49,6 +49,6 @@ pub fn listen() {
             eprintln!("\nerror: {Stopped}");
             std::process::exit(130);
         }
-        eprintln!("\nstopping after this frame; what is finished is kept (Ctrl-C again to quit at once)");
+        eprintln!("\nstopping after this frame (Ctrl-C again to quit at once)");
     });
 }

@@ -34,7 +34,7 @@ mod tiers;
 mod train;
 mod view;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
 use toile_assets::{Error, FileError};
 
@@ -66,13 +66,28 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command) {
+    let command = match understood(Cli::command().get_matches()) {
+        Ok(command) => command,
+        Err(error) => error.exit(),
+    };
+    match run(command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {}", said_once(&error));
             ExitCode::from(exit_code(&error))
         }
     }
+}
+
+/// What is asked for; options that go with each other only in some commands are looked at here.
+fn understood(given: clap::ArgMatches) -> Result<Command, clap::Error> {
+    if let Some(("train", given)) = given.subcommand() {
+        let mut all = Cli::command();
+        all.build();
+        let train = all.find_subcommand("train").expect("a command that was given is there").clone();
+        train::refuse_options_of_the_other_kind(train, given)?;
+    }
+    Ok(Cli::from_arg_matches(&given)?.command)
 }
 
 fn run(command: Command) -> anyhow::Result<()> {

@@ -395,13 +395,32 @@ fn check_outfit(args: &Args, takes: &[Take]) -> Result<()> {
         ))
         .into());
     }
-    match others.iter().position(|t| t.bones != first.bones || t.fps != first.fps) {
-        None => Ok(()),
-        Some(k) => Err(BadRequest(format!(
+    if let Some(k) = others.iter().position(|t| t.bones != first.bones || t.fps != first.fps) {
+        return Err(BadRequest(format!(
             "{}: its wearer moves otherwise than that of {}; an outfit is takes of one clip",
             args.take[k + 1].display(),
             args.take[0].display()
         ))
-        .into()),
+        .into());
     }
+    match outfit(first) {
+        Some(outfit) => check_layers(args, takes, outfit),
+        None => Ok(()),
+    }
+}
+
+/// Refuses takes of an outfit that are not named from the innermost out, each once: they are drawn in the order they are named in.
+fn check_layers(args: &Args, takes: &[Take], outfit: &str) -> Result<()> {
+    let mut layers = outfit.split(" + ");
+    for (take, path) in takes.iter().zip(&args.take) {
+        let garment = take.notes.iter().find(|(key, _)| key == "garment").map_or("", |(_, name)| name);
+        if !layers.any(|name| name == garment) {
+            return Err(BadRequest(format!(
+                "{}: `{garment}` is named twice or in a wrong order: takes of the outfit `{outfit}` are named in that order",
+                path.display()
+            ))
+            .into());
+        }
+    }
+    Ok(())
 }

@@ -5,7 +5,9 @@ use crate::progress;
 use crate::resolve::{self, BadRequest};
 use crate::{adaptive, advise, resume};
 use anyhow::Result;
-use clap::{Parser, ValueEnum};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Parser, ValueEnum};
 use std::path::{Path, PathBuf};
 use toile_assets::{Error, ModelKind};
 use toile_learn::{LeftOut, Settings, TakeFiles, Training};
@@ -25,15 +27,41 @@ pub struct Args {
     /// The body that wore the garment: a file or a built-in name
     #[arg(long, default_value = "mannequin:female")]
     body: String,
+    /// A model for the tier stable, or a database for the tier adaptive, whose garment is simulated in a subspace
+    #[arg(long, value_enum, default_value = "stable")]
+    kind: For,
+    /// Learn from takes that are not true, too
+    #[arg(long)]
+    untrue: bool,
+    /// Use every take so many times: what training costs at a larger size
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    repeat: u16,
+    /// Train nothing: say which poses and speeds of these motions (files, folders, built-in names) the takes lack, and
+    /// which clips would add them; motions may stand for takes that are yet to be made
+    #[arg(long, num_args = 1..)]
+    advise: Vec<String>,
+    /// Where to write the model
+    #[arg(long, required_unless_present = "advise")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
+    /// One JSON object on standard output
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    stable: StableArgs,
+    #[command(flatten)]
+    adaptive: adaptive::TrainArgs,
+}
+
+/// What a model of the tier stable may be told.
+#[derive(clap::Args)]
+#[command(next_help_heading = "With --kind stable")]
+struct StableArgs {
     /// Ours, a correction on top of skinning (d), or a published form: pose only (a), with history (b), with history and
     /// root motion (c); d when not given, c in the canonical space
     #[arg(long, value_enum)]
     model: Option<Kind>,
-    /// A model for the tier stable, or a database for the tier adaptive, whose garment is simulated in a subspace
-    #[arg(long, value_enum, default_value = "stable")]
-    kind: For,
-    #[command(flatten)]
-    adaptive: adaptive::TrainArgs,
     /// Where the garment is learned: in the bind pose, before skinning (d), or in the frame of the root, as published (a, b, c)
     #[arg(long, value_enum)]
     space: Option<Space>,
@@ -70,24 +98,26 @@ pub struct Args {
     /// Learn to hear fabric, wind and gravity, in which the takes may then differ (model d)
     #[arg(long)]
     surroundings: bool,
-    /// Learn from takes that are not true, too
-    #[arg(long)]
-    untrue: bool,
-    /// Use every take so many times: what training costs at a larger size
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
-    repeat: u16,
-    /// Train nothing: say which poses and speeds of these motions (files, folders, built-in names) the takes lack, and
-    /// which clips would add them; motions may stand for takes that are yet to be made
-    #[arg(long, num_args = 1..)]
-    advise: Vec<String>,
-    /// Where to write the model
-    #[arg(long, required_unless_present = "advise")]
-    out: Option<PathBuf>,
-    #[command(flatten)]
-    overwrite: Overwrite,
-    /// One JSON object on standard output
-    #[arg(long)]
-    json: bool,
+}
+
+/// Refuses options of the kind that is not trained: passed over in silence they would look heard. Which kind an option
+/// belongs to is said once, by its heading in the help.
+pub fn refuse_options_of_the_other_kind(
+    mut command: clap::Command,
+    given: &ArgMatches,
+) -> Result<(), clap::Error> {
+    let (kind, other) = match given.get_one::<For>("kind") {
+        Some(For::Adaptive) => ("adaptive", "With --kind stable"),
+        _ => ("stable", "With --kind adaptive"),
+    };
+    let foreign = command.get_arguments().find(|option| {
+        option.get_help_heading() == Some(other)
+            && given.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine)
+    });
+    let Some(name) = foreign.and_then(|option| option.get_long()).map(str::to_string) else { return Ok(()) };
+    let told =
+        format!("--{name} is an option {}, and --kind {kind} is trained", other.replacen("With", "of", 1));
+    Err(command.error(ErrorKind::ArgumentConflict, told))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -96,7 +126,7 @@ enum Space {
     Canonical,
 }
 
-impl Args {
+impl StableArgs {
     /// The kind of model that is asked for, by itself, by its space or as the printed form.
     fn model_kind(&self) -> Result<ModelKind> {
         let published = self.paper || self.space == Some(Space::Canonical);
@@ -140,8 +170,8 @@ pub fn run(args: &Args) -> Result<()> {
         Some(out) if args.advise.is_empty() => out,
         _ => return advise::run(&args.takes, &args.advise, &args.body, args.json),
     };
-    let kind = args.model_kind()?;
-    if args.surroundings && kind != ModelKind::D {
+    let kind = args.stable.model_kind()?;
+    if args.stable.surroundings && kind != ModelKind::D {
         return Err(BadRequest(
             "--surroundings wants a model d: only that hears fabric, wind and gravity".into(),
         )
@@ -158,17 +188,17 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let settings = Settings::default().with(|s| {
         s.kind = kind;
-        s.order = usize::from(args.order);
-        s.cloth_dims = args.cloth_dims.map_or(Settings::dims_of(kind), usize::from);
-        s.body_dims = usize::from(args.body_dims);
-        s.paper = args.paper;
-        s.cheap = args.cheap;
-        s.refine = !args.no_refine;
-        s.chunk_frames = args.chunk_frames as usize;
-        s.hidden_frames = args.hidden_frames;
-        s.shield_frames = args.shield_frames;
-        s.mirror = !args.no_mirror;
-        s.surroundings = args.surroundings;
+        s.order = usize::from(args.stable.order);
+        s.cloth_dims = args.stable.cloth_dims.map_or(Settings::dims_of(kind), usize::from);
+        s.body_dims = usize::from(args.stable.body_dims);
+        s.paper = args.stable.paper;
+        s.cheap = args.stable.cheap;
+        s.refine = !args.stable.no_refine;
+        s.chunk_frames = args.stable.chunk_frames as usize;
+        s.hidden_frames = args.stable.hidden_frames;
+        s.shield_frames = args.stable.shield_frames;
+        s.mirror = !args.stable.no_mirror;
+        s.surroundings = args.stable.surroundings;
     });
     let bar = progress::bar(100, "learning");
     let watch = |done: f64| bar.set_position((100.0 * done) as u64);

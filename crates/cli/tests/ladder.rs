@@ -101,6 +101,12 @@ fn an_outfit_has_a_take_for_each_garment() {
     let picture = folder.join("x.png");
     let [take, of_another, picture] = [&take, &of_another, &picture].map(|p| p.to_str().unwrap());
     refused(&["render", "--take", of_another, "--take", take, "--out", picture], "never worn together");
+    // Nor takes of one in another order than they are worn in, or twice.
+    let inner = folder.join("pants/walk.take");
+    let inner = inner.to_str().unwrap();
+    let wrong = "named twice or in a wrong order: takes of the outfit `pants + skirt`";
+    refused(&["render", "--take", take, "--take", inner, "--out", picture], wrong);
+    refused(&["render", "--take", inner, "--take", inner, "--out", picture], wrong);
     std::fs::remove_dir_all(&folder).unwrap();
 }
 

@@ -324,6 +324,15 @@ fn parts_of_files_are_inspected_and_sizes_have_a_range() {
     assert!(value["kind"] == "garment" && value["vertices"].as_u64().is_some_and(|v| v < 600), "{value}");
     refused(&["inspect", &format!("{dressed}#hat")], &["hat"]);
     refused(&["train", "takes", "--cloth-dims", "0", "--out", "x.toile"], &["--cloth-dims", "1..=1024"]);
+    // What belongs to the other kind would be passed over.
+    refused(
+        &["train", "takes", "--sites", "9", "--out", "x.toile"],
+        &["--sites", "--kind stable is trained"],
+    );
+    refused(
+        &["train", "takes", "--kind", "adaptive", "--cheap", "--out", "x.toile"],
+        &["--cheap is an option of --kind stable"],
+    );
     std::fs::remove_dir_all(&dir).unwrap();
 }
 

@@ -119,6 +119,16 @@ pub struct TensorReader<'a> {
     faults: Vec<String>,
 }
 
+/// What a file of a format is to a user; the format itself where it is none of ours.
+fn what_is(format: &str) -> &str {
+    match format {
+        "toile-model" => "a learned garment",
+        "toile-adaptive" => "a database for the tier adaptive",
+        "toile-take" => "a take",
+        other => other,
+    }
+}
+
 impl<'a> TensorReader<'a> {
     /// Opens `bytes` and checks that they say they are `format` in a version up to `version`.
     pub fn open(path: &'a Path, bytes: &'a [u8], format: &str, version: u32) -> Result<Self> {
@@ -126,8 +136,12 @@ impl<'a> TensorReader<'a> {
         let (header, data) = split_header(bytes)
             .map_err(|what| not_ours(format!("not a safetensors file, or cut short ({what})")))?;
         let text = text_entries(&header).map_err(not_ours)?;
-        if text.get("format").map(String::as_str) != Some(format) {
-            return Err(not_ours(format!("this is not a {format} file")));
+        match text.get("format").map(String::as_str) {
+            Some(found) if found == format => {}
+            Some(found) if what_is(found) != found => {
+                return Err(not_ours(format!("this is {}, not {}", what_is(found), what_is(format))));
+            }
+            _ => return Err(not_ours(format!("this is not a {format} file"))),
         }
         let found = text.get("version").and_then(|v| v.parse::<u32>().ok());
         if found.is_none_or(|v| v == 0 || v > version) {

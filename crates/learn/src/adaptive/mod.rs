@@ -185,10 +185,12 @@ fn refuse_too_few(
     let least = settings.least_frames;
     let mut faults = Vec::new();
     if wanted * least > frames {
+        let fewer = match frames / least.max(1) {
+            0 => String::new(),
+            most => format!(" or ask for at most {most} sites"),
+        };
         faults.push(format!(
-            "{frames} frames for {wanted} sites: each needs at least {least}; simulate longer clips or ask for at most {} \
-             sites",
-            frames / least.max(1)
+            "{frames} frames for {wanted} sites: each needs at least {least}; simulate longer clips{fewer}"
         ));
     }
     let short = heads.iter().filter(|h| h.frames < least);
