@@ -65,8 +65,10 @@ pub struct Bvh2 {
     joined: Vec<bool>,
     facing: Vec<Aabb>,
     even: Vec<f64>,
-    /// Per leaf, as its node, later leaves and itself where no item of the one is asked for with any of the other.
-    left_out: Vec<Vec<u32>>,
+    /// Per leaf, as its node, later leaves and itself where no item of the one is asked for with any of the other; where each
+    /// node's begin.
+    left_out: Vec<u32>,
+    left_out_from: Vec<u32>,
 }
 
 /// What is one piece, all within 60° of one direction, cannot meet itself; within 50° it will not for a while.
@@ -165,7 +167,7 @@ impl Bvh2 {
         for (k, n) in self.nodes.iter().enumerate().filter(|(_, n)| n.right == 0) {
             self.order[items(n)].iter().for_each(|&i| leaf_of[i as usize] = k as u32);
         }
-        self.left_out = vec![Vec::new(); self.nodes.len()];
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
         let mut about = Vec::new();
         for (k, n) in self.nodes.iter().enumerate().filter(|(_, n)| n.right == 0) {
             about.clear();
@@ -178,20 +180,20 @@ impl Bvh2 {
                 let others = &self.order[items(&self.nodes[other as usize])];
                 let all = |i: &u32| others.iter().all(|j| i == j || left_out(*i, *j));
                 if self.order[items(n)].iter().all(all) {
-                    let (first, last) = (other.min(k as u32), other.max(k as u32));
-                    self.left_out[first as usize].push(last);
+                    pairs.push((other.min(k as u32), other.max(k as u32)));
                 }
             }
         }
-        for list in &mut self.left_out {
-            list.sort_unstable();
-            list.dedup();
-            list.shrink_to_fit();
-        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        let begins = |node: u32| pairs.partition_point(|p| p.0 < node) as u32;
+        self.left_out_from = (0..=self.nodes.len() as u32).map(begins).collect();
+        self.left_out = pairs.iter().map(|p| p.1).collect();
     }
 
     fn is_left_out(&self, a: u32, b: u32) -> bool {
-        self.left_out.get(a as usize).is_some_and(|l| l.binary_search(&b).is_ok())
+        let range = self.left_out_from.get(a as usize..a as usize + 2);
+        range.is_some_and(|r| self.left_out[r[0] as usize..r[1] as usize].binary_search(&b).is_ok())
     }
 
     /// Takes new normals, as boxes around the unit normals each item has while it moves.

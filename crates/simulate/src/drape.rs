@@ -117,6 +117,17 @@ fn settle(
 /// motion's own speed, so that a clip that begins in the middle of a run does not begin with a jolt. A motion that
 /// begins at rest is settled at its first frame.
 pub fn ramp(world: &mut World, body: &Body, motion: &Motion, how: &DrapeSettings) -> Result<()> {
+    ramp_by(&WAYS[0], world, body, motion, how)
+}
+
+/// The same by one of several ways.
+pub(crate) fn ramp_by(
+    way: &Way,
+    world: &mut World,
+    body: &Body,
+    motion: &Motion,
+    how: &DrapeSettings,
+) -> Result<()> {
     let lead = Lead::new(motion);
     let first = &motion.poses[0];
     // The faster a joint has to travel, the longer the ramp: 1 m/s is a calm walk.
@@ -125,7 +136,7 @@ pub fn ramp(world: &mut World, body: &Body, motion: &Motion, how: &DrapeSettings
         a.iter().zip(&b).map(|(a, b)| f64::from(a.translation.distance(b.translation))).fold(0.0, f64::max)
     };
     let rest = put(world, body, &lead.at(-how.ramp_secs, how.ramp_secs));
-    let secs = how.ramp_secs.max(reach(&rest, first));
+    let secs = how.ramp_secs.max(reach(&rest, first)) * way.longer;
     let rest = put(world, body, &lead.at(-secs, secs));
 
     let wanted = world.settings;
@@ -138,7 +149,7 @@ pub fn ramp(world: &mut World, body: &Body, motion: &Motion, how: &DrapeSettings
         // Starts at rest and ends as part of the motion.
         let eased = |t: f64| (t * t * (3.0 - 2.0 * t)) as f32;
         let shares =
-            [eased((t / TRUNK_UNTIL).min(1.0)), eased(((t - ARMS_FROM) / (1.0 - ARMS_FROM)).max(0.0))];
+            [way.trunk, way.arms].map(|[from, until]| eased(((t - from) / (until - from)).clamp(0.0, 1.0)));
         let to = lead.at((t - 1.0) * secs, secs);
         let joints = rest.locals.iter().zip(&to.locals).zip(&arms);
         let pose =
@@ -155,10 +166,23 @@ pub fn ramp(world: &mut World, body: &Body, motion: &Motion, how: &DrapeSettings
     Ok(())
 }
 
-/// Arms come last, from the side where they are at rest: a hand that goes down beside a leg while the skirt swings about it
-/// would get under the hem, and the garment would begin hanging on an elbow.
-const ARMS_FROM: f64 = 0.35;
-const TRUNK_UNTIL: f64 = 0.75;
+/// When trunk, legs and head on the one hand and arms on the other leave the rest pose and when they get to the first frame, as
+/// shares of a ramp that is so many times longer than usual.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Way {
+    trunk: [f64; 2],
+    arms: [f64; 2],
+    longer: f64,
+}
+
+/// Ways to a first frame, the usual one first. There arms come last, from the side where they are at rest: a hand that goes down
+/// beside a leg while the skirt swings about it would get under the hem, and the garment would begin hanging on an elbow.
+pub(crate) const WAYS: [Way; 4] = [
+    Way { trunk: [0.0, 0.75], arms: [0.35, 1.0], longer: 1.0 },
+    Way { trunk: [0.0, 1.0], arms: [0.0, 1.0], longer: 2.0 },
+    Way { trunk: [0.0, 0.6], arms: [0.6, 1.0], longer: 2.0 },
+    Way { trunk: [0.3, 1.0], arms: [0.0, 0.6], longer: 2.0 },
+];
 
 /// Which joints belong to the arms.
 fn arm_joints(body: &Body) -> Vec<bool> {

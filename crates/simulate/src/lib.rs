@@ -28,6 +28,7 @@ pub mod energy;
 mod error;
 mod garment_fit;
 mod leash;
+mod lists;
 mod mend;
 mod opening;
 mod outfit;

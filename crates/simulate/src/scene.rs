@@ -269,7 +269,10 @@ fn membrane_elements(
             ..el
         })
     };
-    mesh.triangles.iter().enumerate().map(element).collect()
+    let mut elements: Vec<membrane::Element> =
+        mesh.triangles.iter().enumerate().map(element).collect::<Result<_>>()?;
+    elements.shrink_to_fit();
+    Ok(elements)
 }
 
 /// Flat length of each edge, the mean of its sides.
@@ -308,6 +311,7 @@ fn bending_elements(
         hinge_of_edge[e] = hinges.len() as u32;
         hinges.push(bending::Hinge { v: [tri[(k + 1) % 3], tri[(k + 2) % 3], c, d] });
     }
+    hinges.shrink_to_fit();
     let rigidity = bending::Rigidity { weft: fabric.bend_weft, warp: fabric.bend_warp };
     let flat = Unfolding { mesh, rest, topology, triangle_edges, hinge_of_edge: &hinge_of_edge };
     let elements = match kind {

@@ -2,20 +2,24 @@
 
 use super::body::{BodySurface, Nearest, Search};
 use super::surfaces::SEARCH_TOUCHING_M;
+use crate::lists::append;
 use crate::scene::Scene;
 use glam::{DVec3, Vec3};
 
+#[cfg(test)]
+mod tests;
+
 /// The nearest point of a limb when it was last looked for: it tells how long the sample may be left alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct CachedNearest {
+    triangle: u32,
     weights: [f32; 3],
     /// From that point to the sample.
     offset: Vec3,
     /// When it was searched for, s.
     searched_at: f32,
     /// Nothing of the limb was nearer than this then, less what the sample has moved on it since, m; with its sign turned for a
-    /// sample inside the limb. There are some fifty of these a vertex: a field of its own for the sign would cost them a
-    /// ninth.
+    /// sample inside the limb.
     clear: f32,
 }
 
@@ -30,6 +34,9 @@ impl CachedNearest {
     }
 }
 
+/// No place in a list.
+const NOWHERE: u32 = u32::MAX;
+
 /// Which limb each sample belongs to, and where it last found all of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LimbCache {
@@ -37,8 +44,8 @@ pub struct LimbCache {
     pub limb_count: usize,
     /// The limb of each segment.
     limb_of: Vec<u8>,
-    /// Per sample and segment the triangle last found nearest.
-    seeds: Vec<u32>,
+    /// Per sample and segment which of `nearest` was last found there. Most segments are too far from a sample for any.
+    places: Vec<u32>,
     /// The limb each sample was nearest to when the garment was put on.
     homes: Vec<u8>,
     /// Per segment and sample how far the two may still move, together, before the segment can be near, m.
@@ -48,8 +55,9 @@ pub struct LimbCache {
     /// Where each sample was when it was last looked at, and how far it came since the look before, m.
     looked_at: Vec<DVec3>,
     came: Vec<f32>,
-    /// What was last found per sample and segment.
     nearest: Vec<CachedNearest>,
+    /// Which of them nobody needs any more.
+    free: Vec<u32>,
     /// Per sample and segment the triangle on whose side the sample belongs: where it is worn, on its own limb; elsewhere where
     /// it was last outside, or was first seen inside.
     entered: Vec<u32>,
@@ -106,13 +114,14 @@ impl LimbCache {
         let mut cache = Self {
             limb_count: body.limb_count(),
             limb_of,
-            seeds: vec![u32::MAX; samples * segments],
+            places: vec![NOWHERE; samples * segments],
             homes: scene.samples.iter().map(|s| body.nearest_limb(s.point(x)) as u8).collect(),
             slack: vec![0.0; samples * segments],
             near: vec![0; samples],
             looked_at: scene.samples.iter().map(|s| s.point(x)).collect(),
             came: vec![0.0; samples],
-            nearest: vec![CachedNearest::default(); samples * segments],
+            nearest: Vec::new(),
+            free: Vec::new(),
             entered: vec![u32::MAX; samples * segments],
             worn: vec![false; samples],
             clock: 0.0,
@@ -141,10 +150,32 @@ impl LimbCache {
         self.homes[s] as usize
     }
 
-    /// A triangle of a segment that is likely to be near.
-    fn seed(&self, s: usize, segment: usize) -> Option<u32> {
-        let seed = self.seeds[s * self.limb_of.len() + segment];
-        (seed != u32::MAX).then_some(seed)
+    /// What was last found of a segment.
+    fn last(&self, at: usize) -> Option<&CachedNearest> {
+        self.nearest.get(self.places[at] as usize)
+    }
+
+    /// Notes what was found of a segment, or that nothing was.
+    fn note(&mut self, at: usize, found: Option<CachedNearest>) {
+        let place = self.places[at];
+        match found {
+            Some(found) if place != NOWHERE => self.nearest[place as usize] = found,
+            Some(found) => match self.free.pop() {
+                Some(free) => {
+                    self.nearest[free as usize] = found;
+                    self.places[at] = free;
+                }
+                None => {
+                    self.places[at] = self.nearest.len() as u32;
+                    append(&mut self.nearest, found);
+                }
+            },
+            None if place != NOWHERE => {
+                append(&mut self.free, place);
+                self.places[at] = NOWHERE;
+            }
+            None => {}
+        }
     }
 
     /// Where sample `s`, which is at `y`, meets a limb: at its nearest point, or, inside, at the nearest on the side it came in;
@@ -267,30 +298,34 @@ impl LimbCache {
         within: f64,
     ) -> Option<(Nearest, bool)> {
         let at = s * self.limb_of.len() + segment;
-        let seed = self.seed(s, segment);
-        let stays = seed.and_then(|seed| match touching {
-            true => self.rests(body, at, seed, y),
-            false => self.stays(body, at, seed, y),
+        let last = self.last(at);
+        let stays = last.and_then(|last| match touching {
+            true => rests(body, last, y),
+            false => self.stays(body, last, y),
         });
-        let walked = seed.filter(|_| stays.is_none()).and_then(|seed| self.walks(body, at, seed, y));
+        let walked = last.filter(|_| stays.is_none()).and_then(|last| self.walks(body, segment, last, y));
         let known = stays.or(walked);
         if known.is_none() && !touching {
             let clear = body.at_least(segment, y);
             if clear > FAR_M {
                 self.note_clear(s, segment, clear, within);
-                self.seeds[at] = u32::MAX;
+                self.note(at, None);
                 self.note_side(body, at, &None, y);
                 return None;
             }
         }
         let Search { found, clear } = match known {
             Some(((near, _), moved)) => {
-                let clear = self.nearest[at].clear() - ELSEWHERE * moved as f32;
+                let clear = last.map_or(0.0, CachedNearest::clear) - ELSEWHERE * moved as f32;
                 let clear = f64::from(clear).max(FOLLOWED * near.point.distance(y));
                 Search { found: known.map(|k| k.0), clear }
             }
-            None => body.nearest_on_segment(segment, y, if touching { FAR_TOUCHING_M } else { FAR_M }, seed),
+            None => {
+                let far = if touching { FAR_TOUCHING_M } else { FAR_M };
+                body.nearest_on_segment(segment, y, far, last.map(|last| last.triangle))
+            }
         };
+        let searched_at = last.filter(|_| walked.is_some()).map_or(self.clock, |last| last.searched_at);
         // Limbs are open where they are joined: far behind the rim of one is not inside it.
         let outside = found.is_none_or(|(f, _)| {
             let off = y - f.point;
@@ -298,14 +333,17 @@ impl LimbCache {
         });
         self.note_clear(s, segment, if outside { clear } else { 0.0 }, within);
         self.note_side(body, at, &found, y);
-        if let (Some((f, _)), None) = (&found, stays) {
-            let searched_at = if walked.is_some() { self.nearest[at].searched_at } else { self.clock };
-            let weights = f.weights.map(|w| w as f32);
-            let offset = (y - f.point).as_vec3();
-            let clear = (clear as f32).copysign(if outside { 1.0 } else { -1.0 });
-            self.nearest[at] = CachedNearest { weights, offset, searched_at, clear };
+        // What it stays over is on the same triangle as before.
+        if stays.is_none() {
+            let note = found.as_ref().map(|(f, _)| CachedNearest {
+                triangle: f.triangle,
+                weights: f.weights.map(|w| w as f32),
+                offset: (y - f.point).as_vec3(),
+                searched_at,
+                clear: (clear as f32).copysign(if outside { 1.0 } else { -1.0 }),
+            });
+            self.note(at, note);
         }
-        self.seeds[at] = found.map_or(u32::MAX, |f| f.0.triangle);
         found
     }
 
@@ -409,11 +447,17 @@ impl LimbCache {
 
     /// The nearest point of a limb to a sample that moved little since a search found it, from triangle to triangle, and how
     /// far the sample moved on the limb since it was last looked for.
-    fn walks(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<((Nearest, bool), f64)> {
-        let cached = &self.nearest[at];
+    fn walks(
+        &self,
+        body: &BodySurface,
+        segment: usize,
+        cached: &CachedNearest,
+        y: DVec3,
+    ) -> Option<((Nearest, bool), f64)> {
         if self.clock - cached.searched_at > WALKS_SECS {
             return None;
         }
+        let seed = cached.triangle;
         let moved =
             (y - body.point(seed, cached.weights.map(f64::from))).distance_squared(cached.offset.as_dvec3());
         if moved > (WALKS_M * WALKS_M).max(f64::from(WALKS_SHARE * cached.offset.length_squared())) {
@@ -426,31 +470,29 @@ impl LimbCache {
         // allows, that is looked after.
         let far = found.0.point.distance(y);
         let clear = f64::from(cached.clear()) - f64::from(ELSEWHERE) * moved;
-        let segment = at % self.limb_of.len();
         let sure = far < FAR_M || clear >= FOLLOWED * far || !body.is_within(segment, y, FOLLOWED * far);
         sure.then_some((found, moved))
     }
 
-    /// The surface where a sample lies that has not slid on it since it was last looked for.
-    fn rests(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<((Nearest, bool), f64)> {
-        let cached = &self.nearest[at];
-        let weights = cached.weights.map(f64::from);
-        let point = body.point(seed, weights);
-        let moved = (y - point).distance_squared(cached.offset.as_dvec3());
-        (moved < RESTS_M * RESTS_M).then(|| (body.material_at(seed, weights, point), moved.sqrt()))
-    }
-
     /// The nearest point of a limb to a sample that hardly moved on it since it was last looked for: over the inside of the
     /// same triangle.
-    fn stays(&self, body: &BodySurface, at: usize, seed: u32, y: DVec3) -> Option<((Nearest, bool), f64)> {
-        let cached = &self.nearest[at];
+    fn stays(&self, body: &BodySurface, cached: &CachedNearest, y: DVec3) -> Option<((Nearest, bool), f64)> {
         if cached.inside() || self.clock - cached.searched_at > STAYS_SECS {
             return None;
         }
+        let seed = cached.triangle;
         let moved = (y - body.point(seed, cached.weights.map(f64::from))).distance(cached.offset.as_dvec3());
         if moved > STAYS_M.max(STAYS_SHARE * f64::from(cached.offset.length())) {
             return None;
         }
         Some((body.over(seed, y)?, moved))
     }
+}
+
+/// The surface where a sample lies that has not slid on it since it was last looked for.
+fn rests(body: &BodySurface, cached: &CachedNearest, y: DVec3) -> Option<((Nearest, bool), f64)> {
+    let (seed, weights) = (cached.triangle, cached.weights.map(f64::from));
+    let point = body.point(seed, weights);
+    let moved = (y - point).distance_squared(cached.offset.as_dvec3());
+    (moved < RESTS_M * RESTS_M).then(|| (body.material_at(seed, weights, point), moved.sqrt()))
 }

@@ -4,6 +4,7 @@ use super::body::{BodySurface, Nearest};
 use super::collider::Collider;
 use super::constraint::Contact;
 use super::limb_cache::{LimbCache, Meeting};
+use crate::lists::append;
 use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::state::State;
@@ -255,9 +256,9 @@ impl SurfaceContacts {
     }
 
     fn push(&mut self, contact: Contact, on: On, measured_at: DVec3, held: bool) {
-        self.contacts.push(contact);
+        append(&mut self.contacts, contact);
         let remeasure_m = if held { f64::INFINITY } else { REMEASURE_M };
-        self.sources.push(Source { on, measured_at, remeasure_m });
+        append(&mut self.sources, Source { on, measured_at, remeasure_m });
     }
 
     fn find_on_body(&mut self, now: &StepContext<'_>, body: &BodySurface, s: usize, y: DVec3) {

@@ -358,7 +358,10 @@ impl Operator {
         }
         // On even meshes many sums cancel to rounding.
         let largest = sums.iter().map(|s| s.2.abs()).fold(0.0, f64::max);
-        for (i, j, value) in sums.into_iter().filter(|s| s.2.abs() > 1e-12 * largest) {
+        sums.retain(|s| s.2.abs() > 1e-12 * largest);
+        op.columns.reserve_exact(sums.len());
+        op.values.reserve_exact(sums.len());
+        for (i, j, value) in sums {
             op.columns.push(j);
             op.values.push(value as f32);
             op.starts[i as usize + 1] += 1;

@@ -1,14 +1,15 @@
 //! A clip from its first frame to its last, as a take.
 
+mod arrive;
 mod frames;
 
+use crate::Result;
 use crate::clip::check_clip;
-use crate::drape::{DrapeSettings, drape, drape_outfit, ramp};
+use crate::drape::{DrapeSettings, drape, drape_outfit};
 use crate::outfit::Outfit;
 use crate::settings::Settings;
 use crate::state::State;
 use crate::world::World;
-use crate::{Error, Result};
 use frames::places;
 use glam::Affine3A;
 use std::ops::ControlFlow;
@@ -166,12 +167,7 @@ impl<'a> Recorder<'a> {
 
     /// The same from a garment that [`Recorder::drape`] has put on.
     pub fn record_draped(&mut self, draped: &World, motion: &Motion) -> Result<Recording> {
-        let mut world = draped.clone();
-        ramp(&mut world, self.body, motion, &self.settings.drape).map_err(|e| match e {
-            // Frames of the ramp are nobody's frames.
-            Error::Stuck { vertex, cause, retries, .. } => Error::Ramp { vertex, cause, retries },
-            other => other,
-        })?;
+        let mut world = arrive::arrive(draped, self.body, motion, &self.settings.drape)?;
         world.nudge(self.settings.nudge_m);
         let mut recording = self.record_from(&mut world, motion)?;
         recording.take.draped = places(draped);
