@@ -65,11 +65,15 @@ fn list(as_json: bool) {
 
 /// What the program says about one thing, for machines and for people.
 fn look(name: &str, wearer: Option<&Body>) -> Result<(Value, String)> {
-    if !is_file(name) {
-        return built_in(name, wearer);
-    }
     let (file, select) = resolve::part(name, None);
     let path = Path::new(file);
+    let or_folder = |fault: anyhow::Error| match path.is_dir() {
+        true => BadRequest(format!("{name}: is a folder; name files in it")).into(),
+        false => fault,
+    };
+    if !is_file(name) {
+        return built_in(name, wearer).map_err(or_folder);
+    }
     Ok(match ending(file).as_str() {
         "glb" | "gltf" | "vrm" if select.is_some() => gltf_part(name, path, select, wearer)?,
         "glb" | "gltf" | "vrm" => gltf(name, wearer)?,
@@ -85,10 +89,10 @@ fn look(name: &str, wearer: Option<&Body>) -> Result<(Value, String)> {
             (json!({"kind": "fabric", "name": fabric.name}), format!("{name}: {fabric:#?}\n"))
         }
         other => {
-            return Err(BadRequest(format!(
+            let fault = BadRequest(format!(
                 "{name}: do not know what a `.{other}` file is; known are glb, gltf, vrm, bvh, obj, take, toile, toml"
-            ))
-            .into());
+            ));
+            return Err(or_folder(fault.into()));
         }
     })
 }

@@ -28,7 +28,7 @@ pub fn ending(name: &str) -> String {
     Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase()
 }
 
-/// Whether the user meant a file rather than a built-in name.
+/// Whether the user meant a file rather than a built-in name. A folder `dress` of takes does not hide the garment `dress`.
 pub fn is_file(name: &str) -> bool {
     let of_a_set = name.split_once('/').is_some_and(|(set, _)| builtin::motions::set(set).is_some());
     if of_a_set && !Path::new(name).exists() {
@@ -36,7 +36,7 @@ pub fn is_file(name: &str) -> bool {
     }
     name.contains(['/', '\\'])
         || !ending(name).is_empty() && ending(name).parse::<u32>().is_err()
-        || Path::new(name).exists()
+        || Path::new(name).is_file()
 }
 
 /// `hero.glb#Shirt` means the node, mesh or material `Shirt` of that file.

@@ -106,6 +106,23 @@ fn built_in_assets_are_listed_and_inspected() {
 }
 
 #[test]
+fn a_folder_of_takes_does_not_hide_the_garment_of_its_name() {
+    let within = folder("named-dress");
+    std::fs::create_dir_all(within.join("dress")).unwrap();
+    std::fs::create_dir_all(within.join("mocap")).unwrap();
+    let inspect = |name: &str| {
+        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_toile"));
+        program.args(["inspect", name]).current_dir(&within).output().unwrap()
+    };
+    assert!(inspect("dress").status.success());
+    for name in ["mocap", "mocap/"] {
+        let out = inspect(name);
+        assert_eq!(out.status.code(), Some(2));
+        assert!(text(&out.stderr).contains("is a folder"), "{}", text(&out.stderr));
+    }
+}
+
+#[test]
 fn bad_input_is_refused_with_file_place_and_exit_code_2() {
     let dir = folder("bad");
     let at = |name: &str| dir.join(name).to_string_lossy().into_owned();
