@@ -90,7 +90,7 @@ pub struct Args {
     #[arg(long, default_value_t = 0.0)]
     mm_per_metre: f32,
     /// On the graphics card: bones, state and vertices stay there
-    #[arg(long, conflicts_with_all = ["threads"])]
+    #[arg(long, conflicts_with_all = ["threads", "film"])]
     gpu: bool,
     /// With --gpu, the share of the crowd that is seen, row by row: the others are stepped but not drawn
     #[arg(long, default_value_t = 1.0, requires = "gpu")]
@@ -102,7 +102,7 @@ pub struct Args {
     #[arg(long)]
     picture: Option<PathBuf>,
     /// With --gpu and --picture, how many pixels far bodies and clothes may be off to have fewer triangles; 0 for all of them
-    #[arg(long, default_value_t = 0.5, requires = "gpu", value_name = "PIXELS")]
+    #[arg(long, default_value_t = 0.5, requires = "gpu", requires = "picture", value_name = "PIXELS")]
     detail: f32,
     /// Width and height of the picture or film
     #[arg(long, default_value = "1600x900", value_parser = crate::render::size)]
@@ -170,6 +170,12 @@ pub fn run(args: &Args) -> Result<()> {
                 picture::MOST
             ));
         }
+    }
+    let deaf = args.gpu.then_some("--gpu").or(args.picture.as_ref().map(|_| "--picture"));
+    if let Some(deaf) = deaf.filter(|_| !args.around.is_nothing() || !args.fabric.is_empty()) {
+        faults.push(format!(
+            "--fabric, --wind, --gust and --gravity are not told to a crowd with {deaf}: leave one or the other away"
+        ));
     }
     if !faults.is_empty() {
         return Err(BadRequest(faults.join("\n")).into());

@@ -52,8 +52,8 @@ pub struct Args {
     /// Folder for pictures (key S) and films (key R)
     #[arg(long, default_value = ".", value_name = "FOLDER")]
     pictures: PathBuf,
-    /// Serve the viewer as a web page, to this machine only
-    #[arg(long)]
+    /// Serve the viewer as a web page, to this machine only; all else is chosen on the page
+    #[arg(long, conflicts_with_all = ["tier", "panes", "size", "pictures"])]
     web: bool,
     /// Port of the page; a free one unless told
     #[arg(long, default_value_t = 0, requires = "web")]

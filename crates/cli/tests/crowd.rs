@@ -40,6 +40,18 @@ fn a_crowd_is_measured_and_bad_requests_are_named() {
     for bad in [&["--count", "0"][..], &["--threads", "0"], &["--seconds", "-1"], &["--rate", "0"]] {
         assert_eq!(toile(bad, &path).status.code(), Some(2), "{bad:?}");
     }
+    // What would be passed over is refused.
+    for (passed_over, said) in [
+        (&["--gpu", "--film", "x.mp4"][..], "--film"),
+        (&["--gpu", "--wind", "0,0,3"], "--wind"),
+        (&["--gpu", "--fabric", "denim"], "--fabric"),
+        (&["--picture", "x.png", "--wind", "0,0,3"], "--picture"),
+        (&["--gpu", "--detail", "1"], "--picture"),
+    ] {
+        let out = toile(passed_over, &path);
+        let text = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(out.status.code() == Some(2) && text.contains(said), "{passed_over:?}: {text}");
+    }
     let other = folder.join("other.toile");
     model(Size { joints: 3, ..size }, 1).write(&other).unwrap();
     let out = toile(&[], &other);

@@ -147,6 +147,10 @@ fn without_a_driver_or_an_encoder_the_message_names_the_fix() {
         .output()
         .unwrap();
     fails(&out, 1, &["no graphics adapter", "mesa-vulkan-drivers"]);
+    assert!(
+        !String::from_utf8_lossy(&out.stderr).contains("compiled in"),
+        "what no user can make use of is left away"
+    );
     for name in ["a.mp4", "a.webm"] {
         let out =
             program().args(WALK).args(["--out", &at(name)]).env("PATH", "/nonexistent").output().unwrap();

@@ -48,6 +48,9 @@ fn bad_files_and_addresses_are_refused_before_a_window_opens() {
         (vec!["view", "--web", "--address", "0.0.0.0"], "this machine only"),
         (vec!["view", "--web", "--folder", "/nonexistent"], "cargo xtask web"),
         (vec!["view", "--panes", "3"], "1, 2 or 4"),
+        (vec!["view", "--web", "--tier", "skin"], "cannot be used with"),
+        (vec!["view", "--web", "--panes", "2"], "cannot be used with"),
+        (vec!["view", "--web", "--pictures", "."], "cannot be used with"),
         (vec!["view", "--pictures", "/nonexistent"], "no folder"),
     ] {
         let out = toile().args(&args).output().unwrap();

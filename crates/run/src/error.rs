@@ -100,9 +100,11 @@ pub enum Error {
     #[cfg(feature = "simulate")]
     #[error("{0}")]
     Simulation(String),
-    /// There is no graphics adapter.
+    /// There is no graphics adapter. What the library says of it names ways that were not asked for and is for programmers.
     #[cfg(feature = "gpu")]
-    #[error("no graphics adapter: {0}; a software one comes with `apt-get install -y mesa-vulkan-drivers`")]
+    #[error(
+        "no graphics adapter was found; a software one comes with `sudo apt-get install -y mesa-vulkan-drivers`"
+    )]
     NoAdapter(String),
     /// The graphics device has no room for a model's instances.
     #[cfg(feature = "gpu")]

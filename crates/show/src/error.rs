@@ -7,9 +7,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No driver answers.
+    /// No driver answers. What the library says of it names ways that were not asked for and is for programmers.
     #[error(
-        "no graphics adapter was found ({0}). On Debian or Ubuntu install the software driver with\n    \
+        "no graphics adapter was found. On Debian or Ubuntu install the software driver with\n    \
          sudo apt-get install -y mesa-vulkan-drivers"
     )]
     NoAdapter(String),

@@ -19,6 +19,9 @@ pub struct Messages {
 
 /// More would cover the picture.
 const MOST: usize = 4;
+/// A frame makes what is said no older than this, however long it took: a tab in the background draws none, and what was
+/// said meanwhile is still to be read.
+const OLDER_SECS: f64 = 0.25;
 
 impl Messages {
     /// Says that something was done.
@@ -39,8 +42,9 @@ impl Messages {
         }
     }
 
-    /// Lets time go on: old messages go.
+    /// Lets the time of a frame go by: old messages go.
     pub fn advance(&mut self, secs: f64) {
+        let secs = secs.min(OLDER_SECS);
         self.list.iter_mut().for_each(|m| m.left_secs -= secs);
         self.list.retain(|m| m.left_secs > 0.0);
     }
@@ -67,7 +71,10 @@ mod tests {
         said.fault("broken.glb: no");
         said.fault("broken.glb: no");
         assert_eq!(said.shown().len(), 2);
-        said.advance(7.0);
+        // Nothing was drawn for an hour.
+        said.advance(3600.0);
+        assert_eq!(said.shown().len(), 2);
+        (0..70).for_each(|_| said.advance(0.1));
         assert_eq!(said.shown().iter().map(|m| m.fault).collect::<Vec<_>>(), [true]);
         (0..9).for_each(|k| said.say(format!("{k}")));
         assert_eq!(said.shown().len(), MOST);

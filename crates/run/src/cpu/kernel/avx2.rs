@@ -228,12 +228,9 @@ pub(super) fn hold(x: &[f32], least: &[f32], most: &[f32], out: &mut [f32]) -> u
 #[target_feature(enable = "avx2,fma")]
 #[inline]
 fn rows_to_lanes(rows: [&[f32; PLACED]; 8], lanes: &mut [[f32; 8]; PLACED]) {
-    for (r, to) in lanes.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        let mut block = [_mm256_setzero_ps(); 8];
-        for n in 0..8 {
-            // SAFETY: a row has three or six times as many numbers as the register.
-            block[n] = unsafe { _mm256_loadu_ps(rows[n].as_ptr().add(8 * r)) };
-        }
+    for (r, to) in lanes.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        let columns = |n: usize| &rows[n].as_chunks::<4>().0[r];
+        let block = [0, 1, 2, 3].map(|n| joined(columns(n), columns(n + 4)));
         for (to, values) in to.iter_mut().zip(transposed(block)) {
             // SAFETY: the array is as long as the register.
             unsafe { _mm256_storeu_ps(to.as_mut_ptr(), values) };
@@ -241,54 +238,50 @@ fn rows_to_lanes(rows: [&[f32; PLACED]; 8], lanes: &mut [[f32; 8]; PLACED]) {
     }
 }
 
-/// Sums of area vectors to unit normals in rows.
-#[target_feature(enable = "avx2,fma")]
-#[inline]
-fn normals_to_rows(lanes: &mut [[f32; 8]; PLACED], q: usize, part: &[u32], out: &mut RowsMut) {
-    super::normals::make_unit::<Fused, 8>(lanes);
-    lanes_to_rows(lanes, q, part, out);
-}
-
-/// Lanes to rows, as panel `q` of the instances' own.
+/// Lanes to rows, as panel `q` of the instances' own: four instances at a time, a whole cache line of each.
 #[target_feature(enable = "avx2,fma")]
 #[inline]
 fn lanes_to_rows(lanes: &[[f32; 8]; PLACED], q: usize, part: &[u32], out: &mut RowsMut) {
-    for (r, block) in lanes.as_chunks::<8>().0.iter().enumerate() {
-        let mut registers = [_mm256_setzero_ps(); 8];
-        for n in 0..8 {
-            // SAFETY: the array is as long as the register.
-            registers[n] = unsafe { _mm256_loadu_ps(block[n].as_ptr()) };
-        }
-        let stream = out.streams();
-        for (i, values) in part.iter().zip(transposed(registers)) {
-            let to = out.row::<8>(*i, q * PLACED + 8 * r).as_mut_ptr();
-            // SAFETY: the array is as long as the register, and on its line where it is streamed.
-            unsafe { if stream { _mm256_stream_ps(to, values) } else { _mm256_storeu_ps(to, values) } };
+    let stream = out.streams();
+    for (r, line) in lanes.as_chunks::<16>().0.iter().enumerate() {
+        for (four, part) in part.chunks(4).enumerate() {
+            let quarter = |k: usize| &line[k].as_chunks::<4>().0[four];
+            let [near, far] = [0, 8]
+                .map(|c| transposed([c, c + 1, c + 2, c + 3].map(|k| joined(quarter(k), quarter(k + 4)))));
+            for ((i, near), far) in part.iter().zip(near).zip(far) {
+                let to = out.row::<16>(*i, q * PLACED + 16 * r).as_mut_ptr();
+                // SAFETY: the array is as long as two registers, and on its line where it is streamed.
+                unsafe {
+                    if stream {
+                        _mm256_stream_ps(to, near);
+                        _mm256_stream_ps(to.add(8), far);
+                    } else {
+                        _mm256_storeu_ps(to, near);
+                        _mm256_storeu_ps(to.add(8), far);
+                    }
+                }
+            }
         }
     }
 }
 
-/// A block of 8 × 8, rows and columns exchanged: pairs, then fours, then halves of registers.
+/// Two halves of a register, from wherever they are: cheaper than to exchange halves between registers.
 #[target_feature(enable = "avx2,fma")]
 #[inline]
-fn transposed(r: [__m256; 8]) -> [__m256; 8] {
-    let mut fours = r;
-    for g in 0..2 {
-        let [a, b, c, d] = [r[4 * g], r[4 * g + 1], r[4 * g + 2], r[4 * g + 3]];
-        let pd = |v| _mm256_castps_pd(v);
-        let (ab, cd) = (pd(_mm256_unpacklo_ps(a, b)), pd(_mm256_unpacklo_ps(c, d)));
-        fours[4 * g] = _mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd));
-        fours[4 * g + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd));
-        let (ab, cd) = (pd(_mm256_unpackhi_ps(a, b)), pd(_mm256_unpackhi_ps(c, d)));
-        fours[4 * g + 2] = _mm256_castpd_ps(_mm256_unpacklo_pd(ab, cd));
-        fours[4 * g + 3] = _mm256_castpd_ps(_mm256_unpackhi_pd(ab, cd));
-    }
-    let mut out = r;
-    for j in 0..4 {
-        out[j] = _mm256_permute2f128_ps::<0x20>(fours[j], fours[4 + j]);
-        out[4 + j] = _mm256_permute2f128_ps::<0x31>(fours[j], fours[4 + j]);
-    }
-    out
+fn joined(low: &[f32; 4], high: &[f32; 4]) -> __m256 {
+    // SAFETY: the arrays are as long as half a register.
+    unsafe { _mm256_set_m128(_mm_loadu_ps(high.as_ptr()), _mm_loadu_ps(low.as_ptr())) }
+}
+
+/// Two blocks of 4 × 4, one in each half, rows and columns exchanged: pairs, then fours.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+fn transposed([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
+    let pd = |v| _mm256_castps_pd(v);
+    let (ab, cd) = (pd(_mm256_unpacklo_ps(a, b)), pd(_mm256_unpacklo_ps(c, d)));
+    let (first, second) = (_mm256_unpacklo_pd(ab, cd), _mm256_unpackhi_pd(ab, cd));
+    let (ab, cd) = (pd(_mm256_unpackhi_ps(a, b)), pd(_mm256_unpackhi_ps(c, d)));
+    [first, second, _mm256_unpacklo_pd(ab, cd), _mm256_unpackhi_pd(ab, cd)].map(|v| _mm256_castpd_ps(v))
 }
 
 /// A step of the normals of up to 8 instances side by side.
@@ -303,11 +296,11 @@ pub(super) fn normals(
 ) {
     let (take, give) = (
         |rows: [&[f32; PLACED]; 8], lanes: &mut [[f32; 8]; PLACED]| rows_to_lanes(rows, lanes),
-        |lanes: &mut [[f32; 8]; PLACED], q: usize, part: &[u32], out: &mut RowsMut| {
-            normals_to_rows(lanes, q, part, out)
+        |lanes: &[[f32; 8]; PLACED], q: usize, part: &[u32], out: &mut RowsMut| {
+            lanes_to_rows(lanes, q, part, out)
         },
     );
-    super::normals::step::<Fused, 8>(schedule, p, vertices, part, scratch, out, take, give);
+    super::normals::step::<super::register::Eight, 8>(schedule, p, vertices, part, scratch, out, take, give);
 }
 
 /// A step of the normals of one instance.

@@ -217,14 +217,6 @@ pub(super) unsafe fn blocks_to_lanes(rows: &[*const f32; 16], length: usize, out
     }
 }
 
-/// Sums of area vectors to unit normals in rows.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn normals_to_rows(lanes: &mut [[f32; 16]; PLACED], q: usize, part: &[u32], out: &mut RowsMut) {
-    super::normals::make_unit::<Fused, 16>(lanes);
-    lanes_to_rows(lanes, q, part, out);
-}
-
 /// Lanes to rows, as panel `q` of the instances' own.
 #[target_feature(enable = "avx512f")]
 #[inline]
@@ -284,11 +276,13 @@ pub(super) fn normals(
 ) {
     let (take, give) = (
         |rows: [&[f32; PLACED]; 16], lanes: &mut [[f32; 16]; PLACED]| rows_to_lanes(rows, lanes),
-        |lanes: &mut [[f32; 16]; PLACED], q: usize, part: &[u32], out: &mut RowsMut| {
-            normals_to_rows(lanes, q, part, out)
+        |lanes: &[[f32; 16]; PLACED], q: usize, part: &[u32], out: &mut RowsMut| {
+            lanes_to_rows(lanes, q, part, out)
         },
     );
-    super::normals::step::<Fused, 16>(schedule, p, vertices, part, scratch, out, take, give);
+    super::normals::step::<super::register::Sixteen, 16>(
+        schedule, p, vertices, part, scratch, out, take, give,
+    );
 }
 
 /// A step of the normals of one instance.

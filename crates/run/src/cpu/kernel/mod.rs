@@ -23,6 +23,7 @@ mod limbs;
 mod normals;
 mod portable;
 mod push;
+mod register;
 mod skin;
 #[cfg(target_arch = "x86_64")]
 mod sse2;

@@ -1,14 +1,18 @@
 //! Vertex normals of many instances at once, lanes over instances, while their vertices are made.
 //!
 //! A garment's triangles name the same vertices in every instance, so with coordinates of `W` instances side by
-//! side nothing has to be gathered. Vertices come a panel of sixteen at a time; a triangle is done when the last of
-//! its corners is there, and a panel of normals is written when the last triangle about it is done. A [`Schedule`]
-//! says so once for each mesh, and in which of a few slots a panel is kept meanwhile: with vertices numbered from
-//! end to end of a garment all of it stays in the first cache. Each normal is the sum of its triangles' area
-//! vectors in the schedule's order, made unit length. The arithmetic is plain Rust that is inlined into functions
+//! side nothing has to be gathered. Vertices come a panel of sixteen at a time; normals of a panel are made when the
+//! last of their neighbours is there. A [`Schedule`] says so once for each mesh, and in which of a few slots a panel is
+//! kept meanwhile: with vertices numbered from end to end of a garment all of it stays in the first cache.
+//!
+//! Each normal is the sum of the area vectors of the triangles about its vertex, made unit length. With q the neighbours
+//! relative to the vertex, in the order of its triangles, that sum is `q₀×q₁ + q₁×q₂ + q₂×q₃ + …`, and two triangles
+//! side by side take one product: `q₁×(q₂ − q₀) + q₃×(q₄ − q₂) + …`. Sums stay in registers from the first triangle to
+//! the last, and nothing waits for another vertex. The arithmetic is plain Rust that is inlined into functions
 //! compiled for an instruction set; only the exchange of rows and lanes is written for each.
 
 use super::fuse::{Apart, Exact, Fuse};
+use super::register::{Plain, Register};
 use super::{Isa, PLACED, Rows, RowsMut};
 use std::ops::Range;
 
@@ -17,24 +21,43 @@ const VERTICES: usize = PLACED / 3;
 /// Instances whose normals are made together, whatever the instructions.
 pub(crate) const GROUP: usize = 16;
 
+/// Places are counted in numbers of this many instances, so that what is left to multiply with is a power of two, which
+/// addresses can do.
+const LANES: usize = 8;
+/// From a vertex to the next.
+const STRIDE: u32 = 3 * LANES as u32;
+
 /// In which order the normals of a mesh are made.
 pub(crate) struct Schedule {
     steps: Vec<Step>,
-    /// Two triangles that share an edge, (a, b, c) and (b, d, c); corners as slot · 16 + place in the panel.
-    pairs: Vec<[u32; 4]>,
-    /// Triangles that are left over.
-    triangles: Vec<[u32; 3]>,
-    /// Panels that are done, and their slots.
-    done: Vec<(u32, u32)>,
+    /// Panels whose normals are made, one after the other.
+    ready: Vec<Ready>,
+    /// Vertices of those panels, and the neighbours of each: see [`Fan`]. Vertices are places in slots, times [`STRIDE`].
+    fans: Vec<Fan>,
+    around: Vec<[u32; 2]>,
     slots: usize,
 }
 
 /// What happens when a panel of vertices has come.
 struct Step {
     slot: u32,
-    pairs: Range<u32>,
-    triangles: Range<u32>,
-    done: Range<u32>,
+    ready: Range<u32>,
+}
+
+/// A panel whose normals can be made.
+struct Ready {
+    panel: u32,
+    fans: Range<u32>,
+}
+
+/// The triangles about a vertex, two at a time: from `first` by way of `around[n][0]` to `around[n][1]`, from there on
+/// by way of the next. Where there is no second triangle, or the way is broken off, the vertex itself stands in.
+struct Fan {
+    /// Which vertex, and its place.
+    of: u32,
+    own: u32,
+    first: u32,
+    around: Range<u32>,
 }
 
 impl Schedule {
@@ -42,96 +65,96 @@ impl Schedule {
     pub fn new(triangles: &[[u32; 3]], vertices: usize) -> Self {
         let panels = vertices.div_ceil(VERTICES);
         let panel = |v: u32| v as usize / VERTICES;
-        let last = |t: &[u32; 3]| t.iter().map(|v| panel(*v)).max().unwrap_or(0);
-        let mut order: Vec<[u32; 3]> = triangles.to_vec();
-        // Stable: triangles of a step stay in the mesh's own order.
-        order.sort_by_key(last);
-        // When each panel is needed for the last time.
-        let mut until: Vec<usize> = (0..panels).collect();
-        for t in &order {
-            t.iter().for_each(|v| until[panel(*v)] = until[panel(*v)].max(last(t)));
+        // The edges across from each vertex, in its triangles' sense and order.
+        let mut across = vec![Vec::new(); vertices];
+        for &[a, b, c] in triangles {
+            for (own, from, to) in [(a, b, c), (b, c, a), (c, a, b)] {
+                across[own as usize].push([from, to]);
+            }
         }
-        let mut ending = vec![Vec::new(); panels];
-        until.iter().enumerate().for_each(|(q, p)| ending[*p].push(q as u32));
+        // When the last vertex comes that a panel's normals need, and until when a panel is needed.
+        let mut complete: Vec<usize> = (0..panels).collect();
+        for t in triangles {
+            let last = t.iter().map(|v| panel(*v)).max().unwrap_or(0);
+            t.iter().for_each(|v| complete[panel(*v)] = complete[panel(*v)].max(last));
+        }
+        let mut until = complete.clone();
+        for t in triangles {
+            let last = t.iter().map(|v| complete[panel(*v)]).max().unwrap_or(0);
+            t.iter().for_each(|v| until[panel(*v)] = until[panel(*v)].max(last));
+        }
+        let by = |when: &[usize]| {
+            let mut panels_of = vec![Vec::new(); panels];
+            when.iter().enumerate().for_each(|(q, p)| panels_of[*p].push(q));
+            panels_of
+        };
+        let (completed, ending) = (by(&complete), by(&until));
         let mut schedule =
-            Self { steps: Vec::new(), pairs: Vec::new(), triangles: Vec::new(), done: Vec::new(), slots: 0 };
+            Self { steps: Vec::new(), ready: Vec::new(), fans: Vec::new(), around: Vec::new(), slots: 0 };
         let mut slot_of = vec![0u32; panels];
         let mut free: Vec<u32> = Vec::new();
-        let mut steps = order.chunk_by(|a, b| last(a) == last(b)).peekable();
         for p in 0..panels {
             slot_of[p] = free.pop().unwrap_or_else(|| {
                 schedule.slots += 1;
                 schedule.slots as u32 - 1
             });
-            let place = |v: u32| slot_of[panel(v)] * VERTICES as u32 + v % VERTICES as u32;
-            let first = [schedule.pairs.len(), schedule.triangles.len(), schedule.done.len()];
-            if let Some(triangles) = steps.next_if(|s| last(&s[0]) == p) {
-                let (mut pairs, single) = pair_up(triangles);
-                keep_apart(&mut pairs);
-                schedule.pairs.extend(pairs.into_iter().map(|pair| pair.map(place)));
-                schedule.triangles.extend(single.into_iter().map(|t| t.map(place)));
+            let place = |v: u32| STRIDE * (slot_of[panel(v)] * VERTICES as u32 + v % VERTICES as u32);
+            let first = schedule.ready.len() as u32;
+            for &q in &completed[p] {
+                let own = q * VERTICES..((q + 1) * VERTICES).min(vertices);
+                let mut ways: Vec<(u32, Vec<u32>)> =
+                    own.map(|v| (v as u32, way_round(v as u32, &across[v]))).collect();
+                // Vertices of as many neighbours follow upon each other: loops of one length are foreseen.
+                ways.sort_by_key(|(_, way)| way.len());
+                let begin = schedule.fans.len() as u32;
+                for (own, way) in ways {
+                    let begin = schedule.around.len() as u32;
+                    let (pairs, _) = way.get(1..).unwrap_or_default().as_chunks::<2>();
+                    schedule.around.extend(pairs.iter().map(|pair| pair.map(place)));
+                    let around = begin..schedule.around.len() as u32;
+                    schedule.fans.push(Fan {
+                        of: own,
+                        own: place(own),
+                        first: place(way.first().copied().unwrap_or(own)),
+                        around,
+                    });
+                }
+                schedule.ready.push(Ready { panel: q as u32, fans: begin..schedule.fans.len() as u32 });
             }
-            for &q in &ending[p] {
-                schedule.done.push((q, slot_of[q as usize]));
-                free.push(slot_of[q as usize]);
-            }
-            let since = |first: usize, now: usize| first as u32..now as u32;
-            schedule.steps.push(Step {
-                slot: slot_of[p],
-                pairs: since(first[0], schedule.pairs.len()),
-                triangles: since(first[1], schedule.triangles.len()),
-                done: since(first[2], schedule.done.len()),
-            });
+            schedule.steps.push(Step { slot: slot_of[p], ready: first..schedule.ready.len() as u32 });
+            free.extend(ending[p].iter().map(|q| slot_of[*q]));
         }
         schedule
     }
 
-    /// Room that [`normals`] needs for a group of instances.
+    /// Room that [`normals`] needs for a group of instances: panels of vertices, and one of sums.
     pub fn scratch(&self) -> usize {
-        2 * GROUP * PLACED * self.slots
+        GROUP * PLACED * (self.slots + 1)
     }
 }
 
-/// Pairs of triangles with an edge in common, (a, b, c) and (b, d, c) as [a, b, c, d], and what is left over. A pair reads and
-/// adds to four corners where two triangles would to six.
-fn pair_up(triangles: &[[u32; 3]]) -> (Vec<[u32; 4]>, Vec<[u32; 3]>) {
-    let (mut pairs, mut single) = (Vec::new(), Vec::new());
-    let mut free: Vec<[u32; 3]> = triangles.iter().rev().copied().collect();
-    while let Some([a, b, c]) = free.pop() {
-        let turned = [[a, b, c], [b, c, a], [c, a, b]];
-        let across = |t: &[u32; 3]| {
-            let opposite = |[_, b, c]: [u32; 3]| {
-                (0..3).find(|k| t[*k] == b && t[(k + 2) % 3] == c).map(|k| t[(k + 1) % 3])
-            };
-            turned.into_iter().find_map(|own| opposite(own).map(|d| [own[0], own[1], own[2], d]))
-        };
-        match (0..free.len()).rev().find_map(|n| across(&free[n]).map(|pair| (n, pair))) {
-            Some((n, pair)) => {
-                free.remove(n);
-                pairs.push(pair);
-            }
-            None => single.push([a, b, c]),
+/// Neighbours of a vertex so that every edge across from it leads from one to the next: an odd number of them, since two
+/// edges are walked at a time, with the vertex itself where none is left or the next edge begins elsewhere.
+fn way_round(own: u32, across: &[[u32; 2]]) -> Vec<u32> {
+    let led_to = |v: u32| across.iter().any(|[_, to]| *to == v);
+    let mut left = across.to_vec();
+    // Edges that nothing leads to come first, so that open ways are walked from their beginning.
+    left.sort_by_cached_key(|[from, _]| led_to(*from));
+    let mut way = Vec::new();
+    while !left.is_empty() {
+        let [from, to] = left.remove(0);
+        if !way.is_empty() {
+            way.push(own);
+        }
+        way.extend([from, to]);
+        while let Some(next) = way.last().and_then(|end| left.iter().position(|[from, _]| from == end)) {
+            way.push(left.remove(next)[1]);
+        }
+        if way.len() % 2 == 0 {
+            way.push(own);
         }
     }
-    (pairs, single)
-}
-
-/// How many pairs should pass before one that shares a corner.
-const APART: usize = 3;
-
-/// Orders pairs so that those which share a corner do not follow upon each other: each waits for what the one before
-/// has added to that corner.
-fn keep_apart(pairs: &mut [[u32; 4]]) {
-    for at in 1..pairs.len() {
-        let (placed, waiting) = pairs.split_at(at);
-        // How long ago one of a pair's corners was last added to.
-        let ago = |pair: &[u32; 4]| {
-            let shares = |other: &[u32; 4]| other.iter().any(|v| pair.contains(v));
-            placed.iter().rev().take(APART).position(shares).unwrap_or(APART)
-        };
-        let Some(next) = (0..waiting.len()).rev().max_by_key(|n| ago(&waiting[*n])) else { continue };
-        pairs[at..=at + next].rotate_right(1);
-    }
+    way
 }
 
 /// Takes in panel `p` of the vertices of up to [`GROUP`] instances, rows `from`, and writes the normals that are done with it.
@@ -148,7 +171,7 @@ pub(crate) fn normals(
 ) {
     assert!(group.len() <= GROUP);
     let lanes = isa.lanes();
-    let room = 2 * PLACED * schedule.slots;
+    let room = PLACED * (schedule.slots + 1);
     let scratch = &mut scratch[..GROUP * room];
     let parts = group.chunks(lanes).zip(from.chunks(lanes));
     for ((part, from), scratch) in parts.zip(scratch.chunks_mut(lanes * room)) {
@@ -177,8 +200,11 @@ pub(crate) fn normals(
             // SAFETY: `isa` was detected.
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2 => unsafe { super::avx2::normals(schedule, p, vertices, part, scratch, out) },
-            Isa::Unfused => four::<Apart>(schedule, p, vertices, part, scratch, out),
-            _ => four::<Exact>(schedule, p, vertices, part, scratch, out),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Unfused => four::<super::register::Four>(schedule, p, vertices, part, scratch, out),
+            #[cfg(not(target_arch = "x86_64"))]
+            Isa::Unfused => four::<Plain<Apart, 4>>(schedule, p, vertices, part, scratch, out),
+            _ => four::<Plain<Exact, 4>>(schedule, p, vertices, part, scratch, out),
         }
     }
 }
@@ -203,14 +229,13 @@ pub(super) fn one<F: Fuse>(
     let take = |[row]: [&[f32; PLACED]; 1], lanes: &mut [[f32; 1]; PLACED]| {
         lanes.as_flattened_mut().copy_from_slice(row);
     };
-    step::<F, 1>(schedule, p, vertices, part, scratch, out, take, |lanes, q, i, out| {
-        make_unit::<F, 1>(lanes);
+    step::<Plain<F, 1>, 1>(schedule, p, vertices, part, scratch, out, take, |lanes, q, i, out| {
         *out.row(i[0], q * PLACED) = lanes.map(|[n]| n);
     });
 }
 
-/// The step of up to four instances, side by side in whatever registers the target has.
-fn four<F: Fuse>(
+/// The step of up to four instances, side by side.
+fn four<R: Register<4>>(
     schedule: &Schedule,
     p: usize,
     vertices: Rows,
@@ -218,16 +243,15 @@ fn four<F: Fuse>(
     scratch: &mut [f32],
     out: &mut RowsMut,
 ) {
-    step::<F, 4>(schedule, p, vertices, part, scratch, out, super::to_lanes, |lanes, q, part, out| {
-        make_unit::<F, 4>(lanes);
+    step::<R, 4>(schedule, p, vertices, part, scratch, out, super::to_lanes, |lanes, q, part, out| {
         super::to_rows(lanes, q, part, out);
     });
 }
 
-/// One panel of up to `W` instances: `take` brings rows into lanes, `give` makes sums unit length and writes them
-/// as panel q of the instances' rows.
+/// One panel of up to `W` instances: `take` brings rows into lanes, `give` writes normals as panel q of the instances'
+/// rows.
 #[inline(always)]
-pub(super) fn step<F: Fuse, const W: usize>(
+pub(super) fn step<R: Register<W>, const W: usize>(
     schedule: &Schedule,
     p: usize,
     vertices: Rows,
@@ -235,20 +259,29 @@ pub(super) fn step<F: Fuse, const W: usize>(
     scratch: &mut [f32],
     out: &mut RowsMut,
     take: impl Fn([&[f32; PLACED]; W], &mut [[f32; W]; PLACED]),
-    give: impl Fn(&mut [[f32; W]; PLACED], usize, &[u32], &mut RowsMut),
+    give: impl Fn(&[[f32; W]; PLACED], usize, &[u32], &mut RowsMut),
 ) {
     let step = &schedule.steps[p];
-    let (points, sums) = scratch.split_at_mut(W * PLACED * schedule.slots);
-    let (points, sums) = (points.as_chunks_mut::<W>().0, sums.as_chunks_mut::<W>().0);
-    let slot = step.slot as usize;
+    let (panels, _) = scratch.as_chunks_mut::<W>().0.as_chunks_mut::<PLACED>();
+    let Some((normals, points)) = panels[..=schedule.slots].split_last_mut() else { return };
     // Lanes without an instance repeat the last one.
     let rows = std::array::from_fn(|n| vertices.row(part.from[n.min(part.from.len() - 1)], p * PLACED));
-    take(rows, &mut points.as_chunks_mut::<PLACED>().0[slot]);
-    sums.as_chunks_mut::<PLACED>().0[slot] = [[0.0; W]; PLACED];
-    add_pairs::<F, W>(&schedule.pairs[as_range(&step.pairs)], points, sums);
-    add_areas::<F, W>(&schedule.triangles[as_range(&step.triangles)], points, sums);
-    for &(q, slot) in &schedule.done[as_range(&step.done)] {
-        give(&mut sums.as_chunks_mut::<PLACED>().0[slot as usize], q as usize, part.to, out);
+    take(rows, &mut points[step.slot as usize]);
+    let points = Points(points.as_flattened());
+    for ready in &schedule.ready[as_range(&step.ready)] {
+        let fans = &schedule.fans[as_range(&ready.fans)];
+        if fans.len() < VERTICES {
+            *normals = [[0.0; W]; PLACED];
+        }
+        let Some(sums) = normals.as_chunks_mut::<3>().0.first_chunk_mut::<VERTICES>() else { return };
+        for fan in fans {
+            let sum = sum_of::<R, W>(fan, &schedule.around[as_range(&fan.around)], points);
+            for (to, sum) in sums[fan.of as usize % VERTICES].iter_mut().zip(sum) {
+                sum.store(to);
+            }
+        }
+        make_unit::<R, W>(sums);
+        give(normals, ready.panel as usize, part.to, out);
     }
 }
 
@@ -256,93 +289,102 @@ fn as_range(range: &Range<u32>) -> Range<usize> {
     range.start as usize..range.end as usize
 }
 
-/// Adds every triangle's area vector to its corners: `2·area·n = (b − a) × (c − a)`.
-#[inline(always)]
-pub(super) fn add_areas<F: Fuse, const W: usize>(
-    triangles: &[[u32; 3]],
-    vertices: &[[f32; W]],
-    out: &mut [[f32; W]],
-) {
-    let p = vertices.as_chunks::<3>().0;
-    let n = out.as_chunks_mut::<3>().0;
-    for corners in triangles {
-        let [a, b, c] = corners.map(|i| i as usize);
-        let area = cross::<F, W>(&minus(&p[b], &p[a]), &minus(&p[c], &p[a]));
-        [a, b, c].into_iter().for_each(|corner| add(&mut n[corner], &area));
+/// Vertices whose sums are made unit length together: each step of a root waits for the one before it.
+const TOGETHER: usize = 4;
+
+/// Coordinates of the vertices that are kept, each of `W` instances.
+#[derive(Clone, Copy)]
+struct Points<'a, const W: usize>(&'a [[f32; W]]);
+
+impl<const W: usize> Points<'_, W> {
+    /// The vertex in a place.
+    #[inline(always)]
+    fn at<R: Register<W>>(self, place: u32) -> [R; 3] {
+        let first = place as usize * W / LANES;
+        debug_assert!(first + 3 * W <= self.0.len() * W);
+        // SAFETY: places are in the schedule's slots, and `step` has measured that there are so many.
+        let three = unsafe { &*self.0.as_flattened().as_ptr().add(first).cast::<[[f32; W]; 3]>() };
+        three.each_ref().map(R::load)
     }
 }
 
-/// As [`add_areas`] for pairs of triangles with the edge from b to c in common: `(c − b) × (a − b)` and `(d − b) × (c − b)`.
+/// The sum of the area vectors about a vertex: `2·area·n = q × r` of each triangle, q and r relative to the vertex.
 #[inline(always)]
-fn add_pairs<F: Fuse, const W: usize>(pairs: &[[u32; 4]], vertices: &[[f32; W]], out: &mut [[f32; W]]) {
-    let p = vertices.as_chunks::<3>().0;
-    let n = out.as_chunks_mut::<3>().0;
-    for corners in pairs {
-        let [a, b, c, d] = corners.map(|i| i as usize);
-        let edge = minus(&p[c], &p[b]);
-        let first = cross::<F, W>(&edge, &minus(&p[a], &p[b]));
-        let second = cross::<F, W>(&minus(&p[d], &p[b]), &edge);
-        let mut both = first;
-        add(&mut both, &second);
-        add(&mut n[a], &first);
-        add(&mut n[b], &both);
-        add(&mut n[c], &both);
-        add(&mut n[d], &second);
+fn sum_of<R: Register<W>, const W: usize>(fan: &Fan, around: &[[u32; 2]], points: Points<W>) -> [R; 3] {
+    let (own, mut last, mut sum) = (points.at(fan.own), points.at(fan.first), [R::splat(0.0); 3]);
+    // Most vertices have six triangles.
+    if let Ok(three) = <&[_; 3]>::try_from(around) {
+        for k in 0..3 {
+            (last, sum) = two(three[k], own, last, sum, points);
+        }
+        return sum;
     }
+    for pair in around {
+        (last, sum) = two(*pair, own, last, sum, points);
+    }
+    sum
 }
 
+/// Adds two triangles: from `last` by way of a neighbour to the next.
 #[inline(always)]
-fn cross<F: Fuse, const W: usize>(u: &[[f32; W]; 3], v: &[[f32; W]; 3]) -> [[f32; W]; 3] {
-    let mut out = [[0.0; W]; 3];
+fn two<R: Register<W>, const W: usize>(
+    [by, to]: [u32; 2],
+    own: [R; 3],
+    last: [R; 3],
+    mut sum: [R; 3],
+    points: Points<W>,
+) -> ([R; 3], [R; 3]) {
+    let next = points.at(to);
+    let (q, along) = (minus(points.at(by), own), minus(next, last));
     for axis in 0..3 {
         let (i, j) = ((axis + 1) % 3, (axis + 2) % 3);
-        for l in 0..W {
-            out[axis][l] = F::fma(u[i][l], v[j][l], -(u[j][l] * v[i][l]));
-        }
+        sum[axis] = q[j].less(along[i], q[i].fma(along[j], sum[axis]));
     }
-    out
+    (next, sum)
 }
 
 #[inline(always)]
-fn add<const W: usize>(to: &mut [[f32; W]; 3], what: &[[f32; W]; 3]) {
-    for (to, what) in to.iter_mut().zip(what) {
-        for l in 0..W {
-            to[l] += what[l];
-        }
-    }
+fn minus<R: Register<W>, const W: usize>([a, b, c]: [R; 3], [d, e, f]: [R; 3]) -> [R; 3] {
+    [a.minus(d), b.minus(e), c.minus(f)]
 }
 
 /// Makes sums of area vectors unit length.
 #[inline(always)]
-pub(super) fn make_unit<F: Fuse, const W: usize>(normals: &mut [[f32; W]]) {
-    for n in normals.as_chunks_mut::<3>().0 {
-        let mut scale = [0.0; W];
-        for l in 0..W {
-            scale[l] = F::fma(n[2][l], n[2][l], F::fma(n[1][l], n[1][l], n[0][l] * n[0][l]));
-            scale[l] = inverse_sqrt::<F>(scale[l]);
-        }
-        for axis in 0..3 {
-            for l in 0..W {
-                n[axis][l] *= scale[l];
+fn make_unit<R: Register<W>, const W: usize>(sums: &mut [[[f32; W]; 3]; VERTICES]) {
+    for sums in sums.as_chunks_mut::<TOGETHER>().0 {
+        let square = sums.each_ref().map(|sum| {
+            let [x, y, z] = sum.each_ref().map(R::load);
+            z.fma(z, y.fma(y, x.times(x)))
+        });
+        for (sum, scale) in sums.iter_mut().zip(inverse_roots::<R, W, TOGETHER>(square)) {
+            for axis in sum {
+                R::load(axis).times(scale).store(axis);
             }
         }
     }
 }
 
-#[inline(always)]
-fn minus<const W: usize>(a: &[[f32; W]; 3], b: &[[f32; W]; 3]) -> [[f32; W]; 3] {
-    let mut out = [[0.0; W]; 3];
-    for axis in 0..3 {
-        for l in 0..W {
-            out[axis][l] = a[axis][l] - b[axis][l];
-        }
-    }
-    out
-}
-
 /// `1/√x` by the exponent trick and three Newton steps: within 2e-7, the same bits everywhere and several times
 /// cheaper than root and division. Zero gives a large finite number, so vertices without triangles get a zero
 /// normal.
+#[inline(always)]
+fn inverse_roots<R: Register<W>, const W: usize, const N: usize>(x: [R; N]) -> [R; N] {
+    let one_half = R::splat(0.5);
+    let half = x.map(|x| one_half.times(x));
+    let mut y = x.map(R::root_guess);
+    for _ in 0..3 {
+        let mut error = half;
+        for n in 0..N {
+            error[n] = half[n].times(y[n]).less(y[n], one_half);
+        }
+        for n in 0..N {
+            y[n] = y[n].fma(error[n], y[n]);
+        }
+    }
+    y
+}
+
+/// The same of one number.
 #[inline(always)]
 pub(super) fn inverse_sqrt<F: Fuse>(x: f32) -> f32 {
     let half = 0.5 * x;
@@ -374,14 +416,26 @@ mod tests {
     #[test]
     fn a_square_has_its_normal_and_a_lone_vertex_none() {
         let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0], [5.0, 5.0, 5.0]];
-        let flat: Vec<[f32; 1]> = corners.iter().flatten().map(|v| [*v]).collect();
-        let mut out = vec![[0.0]; 15];
-        add_areas::<Exact, 1>(&[[0, 1, 2], [1, 3, 2]], &flat, &mut out);
-        make_unit::<Exact, 1>(&mut out);
+        let mut row: Vec<f32> = corners.into_iter().flatten().collect();
+        row.resize(PLACED, 0.0);
+        let schedule = Schedule::new(&[[0, 1, 2], [1, 3, 2]], 5);
+        let (mut scratch, mut out) = (vec![7.0; schedule.scratch()], vec![9.0; PLACED]);
+        let mut to = RowsMut::new(&mut out, PLACED);
+        normals(Isa::Portable, &schedule, 0, Rows::new(&row, PLACED), &[0], &[0], &mut scratch, &mut to);
         for v in 0..4 {
-            assert!(out[3 * v][0].abs() < 1e-6 && (out[3 * v + 2][0] - 1.0).abs() < 1e-6);
+            assert!(out[3 * v].abs() < 1e-6 && (out[3 * v + 2] - 1.0).abs() < 1e-6);
         }
-        assert_eq!(out[12..], [[0.0]; 3]);
+        assert_eq!(out[12..], [0.0; PLACED - 12]);
+    }
+
+    #[test]
+    fn ways_round_a_vertex_lead_over_every_edge_once() {
+        // Closed, open from its beginning, of an odd number, and broken off; the vertex itself, 9, stands in.
+        assert_eq!(way_round(9, &[[1, 2], [3, 4], [2, 3], [4, 1]]), [1, 2, 3, 4, 1]);
+        assert_eq!(way_round(9, &[[2, 3], [1, 2]]), [1, 2, 3]);
+        assert_eq!(way_round(9, &[[2, 3], [3, 1], [1, 2]]), [2, 3, 1, 2, 9]);
+        assert_eq!(way_round(9, &[[1, 2], [3, 4], [4, 5]]), [1, 2, 9, 9, 3, 4, 5]);
+        assert!(way_round(9, &[]).is_empty());
     }
 
     #[test]
