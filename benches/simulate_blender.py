@@ -3,6 +3,7 @@
     pip install bpy                                     # Blender 5.0 as a module; wants Python 3.11
     python benches/simulate_blender.py 28 58            # all settings below, the cheapest valid one is named
     python benches/simulate_blender.py 28 --out a.json
+    taskset -c 1 python benches/simulate_blender.py 28 --runs 10        # one thread; the mean of ten runs, frame by frame
 
 Scenario S: a 1 m x 1 m grid of n x n vertices with alternating diagonals, 0.2 kg/m2, starts 5 cm above a fixed sphere
 of radius 0.3 m, self-collision on, 90 frames of 1/30 s, no air. Blender's stiffnesses are not in SI units, so a small
@@ -70,6 +71,17 @@ def crossings(x, faces, edges):
     return count
 
 
+def times_of(times, cpu):
+    return {
+        "total_ms_per_frame": float(np.mean(times)),
+        "median_ms": float(np.median(times[10:70])),
+        "p95_ms": float(np.percentile(times[10:70], 95)),
+        # Processor time of all threads: what a busy machine does not spoil.
+        "median_cpu_ms": float(np.median(cpu[10:70])),
+        "mean_cpu_ms": float(np.mean(cpu[10:70])),
+    }
+
+
 def run(n, quality, tension, shear, bending, damping, collision_quality, friction):
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
@@ -125,7 +137,6 @@ def run(n, quality, tension, shear, bending, damping, collision_quality, frictio
     edges = edges_of(faces)
     rest = np.linalg.norm(verts[edges[:, 0]] - verts[edges[:, 1]], axis=1)
     strain = np.abs(np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1) / rest - 1.0)
-    middle = np.array(times[10:70])
     result = {
         "n": n,
         "quality": quality,
@@ -135,11 +146,8 @@ def run(n, quality, tension, shear, bending, damping, collision_quality, frictio
         "damping": damping,
         "friction": friction,
         "collision_quality": collision_quality,
-        "total_ms_per_frame": float(np.mean(times)),
-        "median_ms": float(np.median(middle)),
-        "p95_ms": float(np.percentile(middle, 95)),
-        # Processor time of all threads: what a busy machine does not spoil.
-        "median_cpu_ms": float(np.median(cpu[10:70])),
+        "frame_ms": times,
+        "frame_cpu_ms": cpu,
         "p99_strain_percent": float(100 * np.percentile(strain, 99)),
         "max_strain_percent": float(100 * strain.max()),
         "deepest_mm": float(1e3 * max(0.0, (RADIUS - np.linalg.norm(x, axis=1)).max())),
@@ -162,16 +170,24 @@ def main():
     parser.add_argument("n", type=int, nargs="*", default=[28, 58])
     parser.add_argument("--out", help="JSON file for all runs")
     parser.add_argument("--quick", action="store_true", help="only one of the settings")
+    parser.add_argument("--runs", type=int, default=1, help="a frame's time is the mean of so many runs")
     args = parser.parse_args()
     runs = []
     print(f"Blender {bpy.app.version_string}, {platform.processor() or platform.machine()}, {os.cpu_count()} threads")
     for n in args.n:
         for settings in SWEEP[1:2] if args.quick else SWEEP:
             r = run(n, *settings)
+            for _ in range(1, args.runs):
+                again = run(n, *settings)
+                for name in ("frame_ms", "frame_cpu_ms"):
+                    r[name] = (np.array(r[name]) + again[name]).tolist()
+            for name in ("frame_ms", "frame_cpu_ms"):
+                r[name] = (np.array(r[name]) / args.runs).tolist()
+            r.update(times_of(r["frame_ms"], r["frame_cpu_ms"]))
             runs.append(r)
             print(
                 f"n {n}: quality {r['quality']} tension {r['tension']} shear {r['shear']} friction {r['friction']}: "
-                f"total/90 {r['total_ms_per_frame']:.1f} ms, median {r['median_ms']:.1f} (processor {r['median_cpu_ms']:.1f}), p95 {r['p95_ms']:.1f}; "
+                f"total/90 {r['total_ms_per_frame']:.1f} ms, median {r['median_ms']:.1f} (processor {r['median_cpu_ms']:.1f}, mean {r['mean_cpu_ms']:.1f}), p95 {r['p95_ms']:.1f}; "
                 f"p99 strain {r['p99_strain_percent']:.2f} %, lowest {r['lowest_m']:.3f} m, centre {r['centre_m']:.4f} m, "
                 f"deepest {r['deepest_mm']:.2f} mm, crossings {r['crossings']}, "
                 f"{'valid' if r['valid'] else 'not valid'}",

@@ -30,6 +30,7 @@ mod row;
 mod scenario;
 pub mod scenes;
 pub mod solvers;
+mod streaming;
 mod worn;
 
 pub use clock::cpu_ms;
@@ -144,7 +145,7 @@ pub const CASES: &[Case] = &[
     long("kicked long skirt", || worn::kicked("long-skirt", "walk:1.2", 4.0)),
     long("wardrobe in motion", worn::bounds),
     long("twins", || worn::twins("dress", "walk:1.2", 4.0)),
-    long("cape in the wind", worn::cape),
+    long("cape in the wind", streaming::cape),
     long("standing", || Ok(dress::standing(60.0)?.into())),
 ];
 

@@ -185,13 +185,14 @@ impl SurfaceContacts {
     /// Finds the contacts of what has strayed so far from the first iterate that it may meet what was out of reach there:
     /// a hem that is thrown against a knee. Returns how many it found; they come last.
     pub fn find_strayed(&mut self, now: &StepContext<'_>, x: &[DVec3]) -> usize {
-        self.again.clear();
-        self.again.resize(now.scene.samples.len(), false);
         let mut any = false;
         for (i, x) in x.iter().enumerate() {
             if self.limb_cache.stray(i, *x, STRAYED_M) {
+                if !std::mem::replace(&mut any, true) {
+                    self.again.clear();
+                    self.again.resize(now.scene.samples.len(), false);
+                }
                 self.again[i] = true;
-                any = true;
             }
         }
         if !any {

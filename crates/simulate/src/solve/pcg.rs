@@ -59,6 +59,7 @@ pub fn solve(
     system.forward(&mut w.r);
     w.x.fill(Vec3A::ZERO);
     w.p.copy_from_slice(&w.r);
+    w.t.copy_from_slice(&w.r);
     let mut rr = square(&w.r, &system.rows);
     let tolerance = tolerance.max(FINEST);
     let stop = rr * tolerance * tolerance;
@@ -67,7 +68,6 @@ pub fn solve(
     }
     let mut steps = max;
     for k in 1..=max {
-        w.t.copy_from_slice(&w.p);
         system.backward(&mut w.t);
         system.remainder(hinges, bending, &w.t, &mut w.y);
         let pap = system.forward_from(&w.p, &w.t, &mut w.y);
@@ -86,8 +86,12 @@ pub fn solve(
         }
         let beta = (next / rr) as f32;
         rr = next;
+        let n = w.p.len();
+        let (p, t, r) = (&mut w.p[..n], &mut w.t[..n], &w.r[..n]);
         for i in system.rows.iter().map(|&i| i as usize) {
-            w.p[i] = something(w.r[i] + w.p[i] * beta);
+            let next = something(r[i] + p[i] * beta);
+            p[i] = next;
+            t[i] = next;
         }
     }
     for i in system.rows.iter().map(|&i| i as usize) {

@@ -18,11 +18,12 @@ pub(super) fn potential(
     let rate = ws.bent_from.rate();
     let (x, set) = (&ws.x, &ws.working);
     let mut energy = 0.0;
+    let airy = settings.air_density > 0.0;
     for i in set.vertices.iter().map(|&v| v as usize) {
         let k = inertia::stiffness(scene.mass[i], ws.beta[i]);
-        energy += inertia::energy(k, x[i], ws.predicted[i])
-            + gravity::energy(scene.mass[i], settings.gravity, x[i])
-            + ws.drag(i).energy(x[i]);
+        let own = inertia::energy(k, x[i], ws.predicted[i])
+            + gravity::energy(scene.mass[i], settings.gravity, x[i]);
+        energy += if airy { own + ws.drag(i).energy(x[i]) } else { own };
     }
     let held = ws.leashes.iter().filter(|l| set.has[l.vertex as usize]);
     energy += held.map(|l| l.energy(x[l.vertex as usize])).sum::<f64>();

@@ -155,19 +155,23 @@ fn linearise(
     let (system, set) = (&mut ws.system, &ws.working);
     system.bending_scale = (1.0 + rate) as f32;
     system.inertia = 0.0;
+    let airy = settings.air_density > 0.0;
     for i in set.vertices.iter().map(|&v| v as usize) {
         let (mass, x) = (scene.mass[i], ws.x[i]);
         let k = inertia::stiffness(mass, ws.beta[i]);
-        let drag = Drag { damping: ws.damping[i], air: ws.air[i], base: ws.base[i], beta: ws.beta[i] };
-        energy += inertia::energy(k, x, ws.predicted[i])
-            + gravity::energy(mass, settings.gravity, x)
-            + drag.energy(x);
-        ws.gradient[i] = inertia::gradient(k, x, ws.predicted[i])
-            + gravity::gradient(mass, settings.gravity)
-            + drag.gradient(x);
+        let mut own = inertia::energy(k, x, ws.predicted[i]) + gravity::energy(mass, settings.gravity, x);
+        let mut slope = inertia::gradient(k, x, ws.predicted[i]) + gravity::gradient(mass, settings.gravity);
         system.inertia += 3.0 * k as f32;
-        let air: Mat3A = drag.hessian().as_mat3().into();
-        system.diagonal[i] = Mat3A::from_diagonal(Vec3A::splat(k as f32).into()) + air;
+        let mut block = Mat3A::from_diagonal(Vec3A::splat(k as f32).into());
+        if airy {
+            let drag = Drag { damping: ws.damping[i], air: ws.air[i], base: ws.base[i], beta: ws.beta[i] };
+            own += drag.energy(x);
+            slope += drag.gradient(x);
+            block += Mat3A::from(drag.hessian().as_mat3());
+        }
+        energy += own;
+        ws.gradient[i] = slope;
+        system.diagonal[i] = block;
     }
     system.clear(set);
     energy += hold(&ws.leashes, set, &ws.x, &mut ws.gradient, system);

@@ -79,12 +79,14 @@ impl WorkingSet {
 
     /// Which vertices of a scene `moves` by more than `still`, and those about them; nothing where that is most of the cloth.
     pub fn moving(&self, scene: &Scene, moves: &[DVec3], still: f64) -> Option<Vec<bool>> {
-        let mut has = vec![false; moves.len()];
+        let most = MOST * moves.len() as f64;
         let mut found: Vec<u32> = Vec::new();
-        for v in (0..moves.len()).filter(|&v| moves[v].length_squared() > still * still) {
-            has[v] = true;
-            found.push(v as u32);
+        found.extend((0..moves.len() as u32).filter(|&v| moves[v as usize].length_squared() > still * still));
+        if found.len() as f64 > most {
+            return None;
         }
+        let mut has = vec![false; moves.len()];
+        found.iter().for_each(|&v| has[v as usize] = true);
         let mut done = 0;
         for _ in 0..RINGS {
             let ring = done..found.len();
@@ -99,7 +101,7 @@ impl WorkingSet {
                 }
             }
         }
-        (found.len() as f64 <= MOST * moves.len() as f64).then_some(has)
+        (found.len() as f64 <= most).then_some(has)
     }
 
     /// Takes in the vertices that `has` marks, all of them where there is none, and lets go of the others.
