@@ -51,6 +51,8 @@ const TAKES_SHARE: f32 = 0.02;
 const MOST_BESIDE: f32 = 0.75;
 /// A vertex lies on no point of the skin that is farther away, m.
 const LIES_ON_M: f32 = 0.06;
+/// What was draped farther than this from a limb that carries it does not lie on it, m.
+const WORN_M: f32 = 0.02;
 /// A limb moves less over this share of half of it from its ends.
 const FADES: f32 = 0.12;
 /// One in so many of the frames that are looked at is used for the shape of limbs.
@@ -109,11 +111,13 @@ pub(crate) fn shield<S: TakeSource + ?Sized>(
     }
     even_out(&mut meets, triangles);
     meet_both(&mut meets, &limbs[..tubes]);
-    // A limb that carries a vertex is the skin it lies on, and none moves it out of where it was draped.
+    // A limb that carries a vertex which was draped on it is the skin it lies on, and none moves it out of where it was draped.
     for (k, limb) in limbs[..tubes].iter().enumerate() {
         let section = Section::new(limb, 0.0);
         for (v, meets) in meets.iter_mut().enumerate() {
-            if carries(limb, attachment, v) || moved_m(limb, &section, attachment.rest[v]) > DRAPED_M {
+            if lies_on(limb, &section, attachment, v)
+                || moved_m(limb, &section, attachment.rest[v]) > DRAPED_M
+            {
                 *meets &= !(1 << k);
             }
         }
@@ -201,6 +205,12 @@ fn moved_m(limb: &LimbTube, section: &Section, p: Vec3) -> f32 {
 /// Whether a vertex lies on a limb as its sleeve does.
 fn carries(limb: &LimbTube, attachment: &Attachment, v: usize) -> bool {
     limb.other.is_none() && attachment.skin.weight(v, limb.joint) >= CARRIED
+}
+
+/// Whether it is carried and was draped on the limb, too: a skirt's hem is carried by a thigh that it hangs beside, and may come to be in
+/// that one as in the other.
+fn lies_on(limb: &LimbTube, section: &Section, attachment: &Attachment, v: usize) -> bool {
+    carries(limb, attachment, v) && section.depth_m(limb, attachment.rest[v]) > -WORN_M
 }
 
 /// Whether the draped garment lies in what is fitted as a limb: a collarbone within the chest is none.
@@ -413,6 +423,19 @@ mod tests {
         };
         meet_both(&mut meets, &[limb(7, None), limb(9, None), limb(7, Some(9)), limb(8, None)]);
         assert_eq!(meets, [2, 2, 2, 7, 2, 2, 2]);
+    }
+
+    #[test]
+    fn a_limb_holds_the_hem_that_it_carries_and_not_the_sleeve_on_it() {
+        let mut radius: [[f32; toile_assets::AROUND]; toile_assets::ALONG] = Default::default();
+        radius[0][0] = 0.08;
+        let half = Vec3::new(0.0, -0.2, 0.0);
+        let limb = LimbTube { joint: 1, other: None, middle: Vec3::ZERO, half, across: Vec3::X, radius };
+        // On the skin, a hand's breadth from it, and as far but carried by another bone.
+        let rest = vec![Vec3::new(0.085, 0.0, 0.0), Vec3::new(0.16, 0.0, 0.0), Vec3::new(0.085, 0.0, 0.0)];
+        let skin = Skin::from_rows([1u16, 1, 0].map(|j| vec![(j, 1.0)])).unwrap();
+        let (worn, section) = (Attachment { rest, skin }, Section::new(&limb, 0.0));
+        assert_eq!([0, 1, 2].map(|v| lies_on(&limb, &section, &worn, v)), [true, false, false]);
     }
 
     #[test]
