@@ -81,22 +81,27 @@ impl Scene {
 }
 
 fn main() {
-    let (mut seconds, mut take, mut models) = (5.0, None, Vec::new());
+    let (mut seconds, mut take, mut models, mut isa) = (5.0, None, Vec::new(), Isa::best());
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--seconds" => seconds = args.next().and_then(|s| s.parse().ok()).unwrap_or(seconds),
+            "--isa" => {
+                isa = args
+                    .next()
+                    .and_then(|name| Isa::available().iter().copied().find(|i| i.name() == name))
+                    .unwrap_or(isa)
+            }
             "--take" => take = args.next(),
             "--bench" => {}
             _ => models.push(arg),
         }
     }
     let (Some(take), false) = (take, models.is_empty()) else {
-        println!("cargo bench --bench models -- MODEL.toile … --take CLIP.take [--seconds N]");
+        println!("cargo bench --bench models -- MODEL.toile … --take CLIP.take [--seconds N] [--isa avx2]");
         return;
     };
     let take = Take::read(&take).expect("a take");
-    let isa = Isa::best();
     let mut scenes = Vec::new();
     for path in &models {
         let model = Model::read(path).expect("a model");

@@ -4,9 +4,38 @@
 //! that are good for what the parent's safe wrappers have checked: `depth` rows of a panel, `depth` inputs for
 //! each instance, a whole panel of outputs.
 
-use super::fuse::Fused;
+use super::fuse::{Fuse, Fused};
 use super::{Guard, Hanging, PLACED, PLAIN, Placement, Rows, RowsMut, Schedule, Wearers};
 use std::arch::x86_64::*;
+
+/// Sums as [`Fused`]; what goes across lanes by the instructions that there are for it.
+pub(super) struct Eight;
+
+impl Fuse for Eight {
+    #[inline(always)]
+    fn fma(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+
+    #[inline(always)]
+    fn signs<const W: usize>(lanes: &[u32; W]) -> u32 {
+        const { assert!(W == 8) };
+        // SAFETY: the array is as long as the register; only functions with AVX2 work with this type.
+        unsafe { _mm256_movemask_ps(_mm256_loadu_ps(lanes.as_ptr().cast())) as u32 }
+    }
+
+    #[inline(always)]
+    fn replace<const W: usize>(bits: u32, from: &[f32; W], to: &mut [f32; W]) {
+        const { assert!(W == 8) };
+        // SAFETY: as above.
+        unsafe {
+            let places = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+            let mask = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits as i32), places), places);
+            let (kept, other) = (_mm256_loadu_ps(to.as_ptr()), _mm256_loadu_ps(from.as_ptr()));
+            _mm256_storeu_ps(to.as_mut_ptr(), _mm256_blendv_ps(kept, other, _mm256_castsi256_ps(mask)));
+        }
+    }
+}
 
 /// Eight entries of a panel from number `at` on; stored as `bf16` they are the upper halves of `f32`.
 #[target_feature(enable = "avx2,fma")]
@@ -332,7 +361,7 @@ pub(super) fn hang(
             lanes_to_rows(lanes, q, part, out)
         },
     );
-    super::skin::panel::<Fused, 8>(hanging, guard, p, wearers, part, out, take, give);
+    super::skin::panel::<super::register::Eight, 8>(hanging, guard, p, wearers, part, out, take, give);
 }
 
 /// A panel of one instance, skinned.

@@ -314,5 +314,5 @@ pub(super) fn hang(
             lanes_to_rows(lanes, q, part, out)
         },
     );
-    super::skin::panel::<Sixteen, 16>(hanging, guard, p, wearers, part, out, take, give);
+    super::skin::panel::<super::register::Sixteen, 16>(hanging, guard, p, wearers, part, out, take, give);
 }

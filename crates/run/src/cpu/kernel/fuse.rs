@@ -101,26 +101,33 @@ pub(super) fn widened(a: f32, b: f32, c: f32) -> (f32, bool) {
 mod tests {
     use super::*;
 
-    /// What goes across sixteen lanes is the same by instructions made for it.
+    /// What goes across lanes is the same by instructions made for it.
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn lanes_are_chosen_alike() {
-        use super::super::avx512::Sixteen;
-        if !std::arch::is_x86_feature_detected!("avx512f") {
-            return;
+        use super::super::{avx2::Eight, avx512::Sixteen};
+        if std::arch::is_x86_feature_detected!("avx512f") {
+            chosen_alike::<Sixteen, 16>();
         }
+        if std::arch::is_x86_feature_detected!("avx2") {
+            chosen_alike::<Eight, 8>();
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn chosen_alike<F: Fuse, const W: usize>() {
         let mut seed = 3u32;
         let mut bits = || {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             seed >> 3 ^ seed << 11
         };
         for _ in 0..500 {
-            let words: [u32; 16] = std::array::from_fn(|_| bits());
+            let words: [u32; W] = std::array::from_fn(|_| bits());
             let numbers = words.map(|w| (w >> 8) as f32);
             let mask = bits() >> 5 & 0xffff;
-            assert_eq!(Sixteen::signs(&words), Fused::signs(&words));
-            let (mut a, mut b) = ([0.0; 16], [0.0; 16]);
-            Sixteen::replace(mask, &numbers, &mut a);
+            assert_eq!(F::signs(&words), Fused::signs(&words));
+            let (mut a, mut b) = ([0.0; W], [0.0; W]);
+            F::replace(mask, &numbers, &mut a);
             Fused::replace(mask, &numbers, &mut b);
             assert_eq!(a, b);
         }

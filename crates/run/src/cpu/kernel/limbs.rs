@@ -8,9 +8,13 @@
 //! whatever vertex they are of (a tenth more: with sixteen lanes half of all are near, and bringing them together costs as
 //! much as it saves).
 
+mod panel;
+
+use super::PLACED;
 use super::fuse::Fuse;
 use super::normals::inverse_sqrt;
 use glam::Vec3;
+use panel::{column, move_out};
 use toile_model::{Attachment, CARRIED, LimbTube, MAX_LIMBS, Section, Shield};
 
 /// Numbers of a posed limb: three linear functions of a place ([`ALONG`], [`ACROSS`]), the two axes of its ellipse, each over its
@@ -36,12 +40,16 @@ const RARE: usize = 100;
 const EDGE: f32 = 0.02;
 /// Limbs this far from the box about a panel are held against its vertices, m: others may push them so far.
 const SLACK_M: f32 = 0.03;
+/// Vertices of a panel.
+pub(super) const VERTICES: usize = PLACED / 3;
 
 /// Arms and legs, ready to be posed.
 pub(crate) struct Limbs {
     pub shapes: Vec<Shape>,
     /// For every vertex which shapes it meets often, and which it may meet, bit by bit.
     pub meets: Vec<[u32; 2]>,
+    /// The same the other way round, for every panel and shape: which vertices meet it often, and which may.
+    met_by: Vec<[u16; 2]>,
     /// Parts of the trunk, bit by bit.
     pub trunk: u32,
     /// Limbs that lie on the garment.
@@ -113,10 +121,13 @@ impl Limbs {
         let meets: Vec<[u32; 2]> =
             shield.meets.iter().enumerate().map(|(v, often)| [*often, may_meet(v) & !often]).collect();
         let shapes: Vec<Shape> = shield.limbs.iter().enumerate().map(shape).collect();
+        let met_by =
+            meets.chunks(VERTICES).flat_map(|panel| (0..shapes.len()).map(move |k| column(panel, k)));
         let lies_above = |(k, s): (usize, &Shape)| u32::from(s.outward < 0.0) << k;
         Self {
             above: shapes.iter().enumerate().map(lies_above).sum(),
             trunk: (((1u64 << shield.trunk) - 1) << first_of_trunk) as u32,
+            met_by: met_by.collect(),
             shapes,
             meets,
             outward: shield.outward.iter().enumerate().map(|(v, n)| (12 * carried_by(v), *n)).collect(),
@@ -282,18 +293,7 @@ impl Limbs {
                 continue;
             }
             let out = self.outward_at::<F, W>(v, bones, limb, shape);
-            let by = shape.out_of::<F, W>(&inside, &place, &out);
-            let mut moved = [[0.0f32; W]; 3];
-            for axis in 0..3 {
-                for n in 0..W {
-                    let to = F::fma(limb[WAYS[0] + axis][n], by[0][n], limb[WAYS[1] + axis][n] * by[1][n]);
-                    moved[axis][n] = point[axis][n] + to;
-                }
-            }
-            // What is not moved keeps its bits, the sign of a zero too.
-            for axis in 0..3 {
-                F::replace(within, &moved[axis], &mut point[axis]);
-            }
+            move_out::<F, W>(within, shape, limb, &inside, &place, &out, point);
             seen = apart(point, origin);
             twice |= once & within;
             once |= within;

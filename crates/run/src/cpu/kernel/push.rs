@@ -4,8 +4,9 @@ use super::Isa;
 #[cfg(target_arch = "x86_64")]
 use super::fuse::Fused;
 use super::fuse::{Apart, Exact, Fuse};
-use super::limbs::Limbs;
+use super::limbs::{Limbs, VERTICES};
 use super::normals::inverse_sqrt;
+use super::register::Register;
 use super::skin::Hanging;
 use glam::Vec3;
 use toile_model::{Attachment, NEIGHBOURS, Shield};
@@ -49,7 +50,7 @@ impl Guard {
 
     /// Moves vertices from `first` on, a panel of them, out of limbs and then out of the skin that they lie on.
     #[inline(always)]
-    pub fn push_out<F: Fuse, const W: usize>(
+    pub fn push_out<R: Register<W>, const W: usize>(
         &self,
         first: usize,
         posed: &[[f32; W]],
@@ -58,37 +59,39 @@ impl Guard {
     ) {
         let (points, limbs) = posed.split_at(NUMBERS * self.points.len());
         let points = points.as_chunks::<NUMBERS>().0;
-        let close = self.limbs.near::<F, W>(first, limbs, panel);
+        let close = self.limbs.near::<R::Fuse, W>(first, limbs, panel);
         let all = u32::MAX >> (32 - W);
-        let (arms_and_legs, trunk) = (!self.limbs.trunk, self.limbs.trunk);
+        let trunk = self.limbs.trunk;
         // What an arm pushes into the body comes out of it again, and then the body is right.
-        let within = arms_and_legs & !self.limbs.above;
+        let within = !trunk & !self.limbs.above;
+        let mut before = [[[0.0f32; W]; 3]; VERTICES];
+        before[..panel.len()].copy_from_slice(panel);
+        let met = self.limbs.clear_panel::<R, W>(first, &close, limbs, bones, panel);
         for (k, point) in panel.iter_mut().enumerate() {
             let v = first + k;
-            let from = *point;
             let (near, count) = &self.near[v];
-            let [mut touched, mut again] =
-                self.limbs.clear::<F, W>(v, arms_and_legs, all, &close, limbs, bones, point);
+            let ([mut touched, mut again], from) = (met[k], &before[k]);
             // What lies on no skin that it knows may be in the trunk.
             let free = if self.limbs.meets_often(v) { all } else { 0 };
             let (mut moved, mut far) = (0, all);
             if *count > 0 {
-                [moved, far] = self.off_the_skin::<F, W>(&near[..*count as usize], points, point);
+                [moved, far] = self.off_the_skin::<R, W>(&near[..*count as usize], points, point);
             }
             again |= moved & (touched | free);
             touched |= again;
             let looked_at = touched | far & free;
             if looked_at != 0 {
                 // Out of a limb may be into the trunk, and from there, out of skin or out of one thigh into another.
-                let [moved, _] = self.limbs.clear::<F, W>(v, trunk, looked_at, &close, limbs, bones, point);
+                let [moved, _] =
+                    self.limbs.clear::<R::Fuse, W>(v, trunk, looked_at, &close, limbs, bones, point);
                 again |= moved;
                 touched |= moved;
             }
             if again != 0 {
-                self.limbs.clear::<F, W>(v, within, again, &close, limbs, bones, point);
+                self.limbs.clear::<R::Fuse, W>(v, within, again, &close, limbs, bones, point);
             }
             if touched != 0 {
-                self.hold::<F, W>(touched, &from, point);
+                self.hold::<R::Fuse, W>(touched, from, point);
             }
         }
     }
@@ -96,40 +99,34 @@ impl Guard {
     /// Moves a vertex to the plane of the nearest point where it is behind it; lanes in which it was, and those in
     /// which it is near none, bit by bit.
     #[inline(always)]
-    fn off_the_skin<F: Fuse, const W: usize>(
+    fn off_the_skin<R: Register<W>, const W: usize>(
         &self,
         near: &[u32],
         posed: &[[[f32; W]; NUMBERS]],
         point: &mut [[f32; W]; 3],
     ) -> [u32; 2] {
         // Of the nearest point: squared distance and height above its plane.
-        let (mut nearest, mut height) = ([NEAR_SQ; W], [self.margin_m; W]);
+        let (mut nearest, mut height) = (R::splat(NEAR_SQ), R::splat(self.margin_m));
+        let at = point.each_ref().map(R::load);
         for &k in near {
             let near = &posed[k as usize];
-            let (mut apart_sq, mut above) = ([0.0f32; W], [0.0f32; W]);
+            let (mut apart_sq, mut above) = (R::splat(0.0), R::splat(0.0));
             for axis in 0..3 {
-                for n in 0..W {
-                    let apart = point[axis][n] - near[axis][n];
-                    apart_sq[n] = F::fma(apart, apart, apart_sq[n]);
-                    above[n] = F::fma(apart, near[3 + axis][n], above[n]);
-                }
+                let apart = at[axis].minus(R::load(&near[axis]));
+                apart_sq = apart.fma(apart, apart_sq);
+                above = apart.fma(R::load(&near[3 + axis]), above);
             }
-            // As masks: a choice between two places in memory would be made lane by lane.
-            for n in 0..W {
-                let mask = 0u32.wrapping_sub(u32::from(apart_sq[n] < nearest[n]));
-                nearest[n] = choose(mask, apart_sq[n], nearest[n]);
-                height[n] = choose(mask, above[n], height[n]);
-            }
+            height = apart_sq.less_than(nearest, above, height);
+            nearest = apart_sq.less_than(nearest, apart_sq, nearest);
         }
-        let (mut behind, mut far) = ([0u32; W], [0u32; W]);
-        for n in 0..W {
-            behind[n] = (height[n] - self.margin_m).to_bits();
-            far[n] = !(nearest[n] - NEAR_SQ).to_bits();
-        }
-        let (behind, far) = (F::signs(&behind), F::signs(&far));
+        let behind = height.minus(R::splat(self.margin_m)).signs();
+        let far = !nearest.minus(R::splat(NEAR_SQ)).signs() & (u32::MAX >> (32 - W));
         // One vertex in six is behind a plane anywhere: normals are chosen for those only.
         if behind != 0 {
-            self.rise::<F, W>(behind, near, posed, &nearest, &height, point);
+            let (mut sq, mut above) = ([0.0; W], [0.0; W]);
+            nearest.store(&mut sq);
+            height.store(&mut above);
+            self.rise::<R::Fuse, W>(behind, near, posed, &sq, &above, point);
         }
         [behind, far]
     }

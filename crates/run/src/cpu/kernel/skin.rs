@@ -8,6 +8,7 @@
 
 use super::fuse::{Apart, Exact, Fuse};
 use super::push::Guard;
+use super::register::{Plain, Register};
 use super::{Isa, PLACED, RowsMut};
 use toile_model::Skin;
 
@@ -125,14 +126,14 @@ pub(super) fn all<F: Fuse>(hanging: &Hanging, guard: Option<&Guard>, wearer: Wea
     for (p, row) in out[..3 * hanging.len()].chunks_mut(PLACED).enumerate() {
         let mut panel = [[0.0f32; 1]; PLACED];
         panel.iter_mut().zip(row.iter()).for_each(|(to, from)| *to = [*from]);
-        carry_panel::<F, 1>(hanging, guard, p, bones, skin, &mut panel);
+        carry_panel::<Plain<F, 1>, 1>(hanging, guard, p, bones, skin, &mut panel);
         row.iter_mut().zip(panel).for_each(|(to, [x])| *to = x);
     }
 }
 
 /// Carries panel `p` to where its bones are and keeps it outside the skin.
 #[inline(always)]
-fn carry_panel<F: Fuse, const W: usize>(
+fn carry_panel<R: Register<W>, const W: usize>(
     hanging: &Hanging,
     guard: Option<&Guard>,
     p: usize,
@@ -144,10 +145,10 @@ fn carry_panel<F: Fuse, const W: usize>(
     let count = (PLACED / 3).min(hanging.len() - first);
     let points = &mut panel.as_chunks_mut::<3>().0[..count];
     for (k, point) in points.iter_mut().enumerate() {
-        hanging.carry::<F, W>(first + k, bones, point);
+        hanging.carry::<R::Fuse, W>(first + k, bones, point);
     }
     if let Some(guard) = guard {
-        guard.push_out::<F, W>(first, skin, bones, points);
+        guard.push_out::<R, W>(first, skin, bones, points);
     }
 }
 
@@ -164,7 +165,7 @@ pub(super) fn panel1<F: Fuse>(
     let take = |[row]: [&[f32; PLACED]; 1], lanes: &mut [[f32; 1]; PLACED]| {
         lanes.as_flattened_mut().copy_from_slice(row);
     };
-    panel::<F, 1>(hanging, guard, p, wearers, part, out, take, |lanes, q, i, out| {
+    panel::<Plain<F, 1>, 1>(hanging, guard, p, wearers, part, out, take, |lanes, q, i, out| {
         *out.row(i[0], q * PLACED) = lanes.map(|[n]| n);
     });
 }
@@ -178,12 +179,12 @@ fn panel4<F: Fuse>(
     part: &[u32],
     out: &mut RowsMut,
 ) {
-    panel::<F, 4>(hanging, guard, p, wearers, part, out, super::to_lanes, super::to_rows);
+    panel::<Plain<F, 4>, 4>(hanging, guard, p, wearers, part, out, super::to_lanes, super::to_rows);
 }
 
 /// A panel of up to `W` instances: `take` brings rows into lanes, `give` writes lanes as panel p of the instances' rows.
 #[inline(always)]
-pub(super) fn panel<F: Fuse, const W: usize>(
+pub(super) fn panel<R: Register<W>, const W: usize>(
     hanging: &Hanging,
     guard: Option<&Guard>,
     p: usize,
@@ -198,7 +199,7 @@ pub(super) fn panel<F: Fuse, const W: usize>(
     let mut lanes = Lanes([[0.0f32; W]; PLACED]);
     // Lanes without an instance repeat the last one.
     take(std::array::from_fn(|n| out.seen(part[n.min(part.len() - 1)], p * PLACED)), &mut lanes.0);
-    carry_panel::<F, W>(hanging, guard, p, bones, skin, &mut lanes.0);
+    carry_panel::<R, W>(hanging, guard, p, bones, skin, &mut lanes.0);
     give(&lanes.0, p, part, out);
 }
 
