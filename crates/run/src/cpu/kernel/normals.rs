@@ -304,7 +304,7 @@ impl<const W: usize> Points<'_, W> {
         debug_assert!(first + 3 * W <= self.0.len() * W);
         // SAFETY: places are in the schedule's slots, and `step` has measured that there are so many.
         let three = unsafe { &*self.0.as_flattened().as_ptr().add(first).cast::<[[f32; W]; 3]>() };
-        three.each_ref().map(R::load)
+        [R::load(&three[0]), R::load(&three[1]), R::load(&three[2])]
     }
 }
 
@@ -352,10 +352,11 @@ fn minus<R: Register<W>, const W: usize>([a, b, c]: [R; 3], [d, e, f]: [R; 3]) -
 #[inline(always)]
 fn make_unit<R: Register<W>, const W: usize>(sums: &mut [[[f32; W]; 3]; VERTICES]) {
     for sums in sums.as_chunks_mut::<TOGETHER>().0 {
-        let square = sums.each_ref().map(|sum| {
-            let [x, y, z] = sum.each_ref().map(R::load);
-            z.fma(z, y.fma(y, x.times(x)))
-        });
+        let mut square = [R::splat(0.0); TOGETHER];
+        for (square, sum) in square.iter_mut().zip(&*sums) {
+            let (x, y, z) = (R::load(&sum[0]), R::load(&sum[1]), R::load(&sum[2]));
+            *square = z.fma(z, y.fma(y, x.times(x)));
+        }
         for (sum, scale) in sums.iter_mut().zip(inverse_roots::<R, W, TOGETHER>(square)) {
             for axis in sum {
                 R::load(axis).times(scale).store(axis);
@@ -370,8 +371,11 @@ fn make_unit<R: Register<W>, const W: usize>(sums: &mut [[[f32; W]; 3]; VERTICES
 #[inline(always)]
 fn inverse_roots<R: Register<W>, const W: usize, const N: usize>(x: [R; N]) -> [R; N] {
     let one_half = R::splat(0.5);
-    let half = x.map(|x| one_half.times(x));
-    let mut y = x.map(R::root_guess);
+    let (mut half, mut y) = (x, x);
+    for n in 0..N {
+        half[n] = one_half.times(x[n]);
+        y[n] = x[n].root_guess();
+    }
     for _ in 0..3 {
         let mut error = half;
         for n in 0..N {

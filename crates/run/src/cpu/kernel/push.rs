@@ -107,7 +107,7 @@ impl Guard {
     ) -> [u32; 2] {
         // Of the nearest point: squared distance and height above its plane.
         let (mut nearest, mut height) = (R::splat(NEAR_SQ), R::splat(self.margin_m));
-        let at = point.each_ref().map(R::load);
+        let at = [R::load(&point[0]), R::load(&point[1]), R::load(&point[2])];
         for &k in near {
             let near = &posed[k as usize];
             let (mut apart_sq, mut above) = (R::splat(0.0), R::splat(0.0));

@@ -31,8 +31,12 @@ impl Limbs {
         while bits != 0 {
             let k = bits.trailing_zeros() as usize;
             bits &= bits - 1;
-            let (shape, limb, [often, may], lanes) =
-                (&self.shapes[k], &posed[k], met_by[k].map(u32::from), close.lanes[k]);
+            let (shape, limb, [often, may], lanes) = (
+                &self.shapes[k],
+                &posed[k],
+                [u32::from(met_by[k][0]), u32::from(met_by[k][1])],
+                close.lanes[k],
+            );
             // First only who is within, so that looks need not wait for one another.
             let look = Look::<R, W>::new(shape, limb, origin);
             let (mut within, mut hit) = ([0u32; VERTICES], 0);
@@ -59,6 +63,12 @@ impl Limbs {
     }
 }
 
+/// Four rows of lanes from `at` on.
+#[inline(always)]
+fn four<R: Register<W>, const W: usize>(rows: &[[f32; W]; NUMBERS], at: usize) -> [R; 4] {
+    [R::load(&rows[at]), R::load(&rows[at + 1]), R::load(&rows[at + 2]), R::load(&rows[at + 3])]
+}
+
 /// What says whether a vertex is within a limb, in registers for a panel of them: as [`Shape::inside`] does.
 struct Look<R, const W: usize> {
     origin: [R; 3],
@@ -71,20 +81,24 @@ struct Look<R, const W: usize> {
 impl<R: Register<W>, const W: usize> Look<R, W> {
     #[inline(always)]
     fn new(shape: &Shape, limb: &[[f32; W]; NUMBERS], origin: &[[f32; W]; 3]) -> Self {
-        let four = |at: usize| [0, 1, 2, 3].map(|k| R::load(&limb[at + k]));
+        // Written out: `map` over an array of registers may stay a call, which hands them over in memory.
+        let [[_, _, bend_u], [_, _, bend_v]] = shape.section.middle;
+        let [a, b, c, d] = shape.section.reach;
         Self {
-            origin: origin.each_ref().map(R::load),
-            along: four(ALONG),
-            across: ACROSS.map(four),
-            bends: shape.section.middle.map(|m| R::splat(-m[2])),
-            reach: shape.section.reach.map(R::splat),
+            origin: [R::load(&origin[0]), R::load(&origin[1]), R::load(&origin[2])],
+            along: four(limb, ALONG),
+            across: [four(limb, ACROSS[0]), four(limb, ACROSS[1])],
+            bends: [R::splat(-bend_u), R::splat(-bend_v)],
+            reach: [R::splat(a), R::splat(b), R::splat(c), R::splat(d)],
         }
     }
 
     /// Lanes in which a vertex is within, bit by bit.
     #[inline(always)]
     fn within(&self, point: &[[f32; W]; 3]) -> u32 {
-        let [x, y, z] = [0, 1, 2].map(|axis| R::load(&point[axis]).minus(self.origin[axis]));
+        let x = R::load(&point[0]).minus(self.origin[0]);
+        let y = R::load(&point[1]).minus(self.origin[1]);
+        let z = R::load(&point[2]).minus(self.origin[2]);
         let place = |f: [R; 4]| x.fma(f[0], y.fma(f[1], z.fma(f[2], f[3])));
         let along = place(self.along);
         let square = along.times(along);
