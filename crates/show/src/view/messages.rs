@@ -20,8 +20,8 @@ pub struct Messages {
 /// More would cover the picture.
 const MOST: usize = 4;
 /// A frame makes what is said no older than this, however long it took: a tab in the background draws none, and what was
-/// said meanwhile is still to be read.
-const OLDER_SECS: f64 = 0.25;
+/// said meanwhile is still to be read. Where a frame takes seconds, as on a software driver, messages still go.
+const OLDER_SECS: f64 = 2.0;
 
 impl Messages {
     /// Says that something was done.
