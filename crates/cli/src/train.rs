@@ -334,8 +334,11 @@ fn text(out: &Path, t: &Training) -> String {
         match c.left_out.is_nan() {
             true => text.push_str("none; give more than one clip to know how good it is on others"),
             false => text.push_str(&format!(
-                "{:.2} of skinning ({:.2} to {:.2} over seeds)",
-                c.left_out, c.spread[0], c.spread[1]
+                "{:.2} of skinning ({:.2} to {:.2} over seeds{})",
+                c.left_out,
+                c.spread[0],
+                c.spread[1],
+                if c.left_out < c.spread[0] { ", before anchors" } else { "" }
             )),
         }
         if let Some(g) = c.gate {

@@ -39,7 +39,13 @@ pub struct Correction {
     pub centres: Vec<f32>,
     /// Square of the distance at which nearness, `1 / (1 + distance² / width²)`, is one half.
     pub width_sq: f32,
-    /// `d × features`: held inputs, filters, nearness; of a model that hears fabrics, for each number of its basis that number
+    /// `directions × (u + filtered)`: combinations of held inputs and filters that shapes follow most.
+    pub directions: Vec<f32>,
+    /// `anchors × directions`: places among them in training, to which nearness is measured as well.
+    pub anchors: Vec<f32>,
+    /// As `width_sq`, of the anchors.
+    pub anchor_width_sq: f32,
+    /// `d × features`: held inputs, filters, nearness to poses and to anchors; of a model that hears fabrics, for each number of its basis that number
     /// and all of those multiplied with it.
     pub readout: Vec<f32>,
     /// What `y` is added to, `d`.
@@ -73,9 +79,19 @@ impl Correction {
         self.centres.len() / self.rate_scale.len().max(1)
     }
 
+    /// Combinations in which nearness to anchors is measured.
+    pub fn direction_count(&self) -> usize {
+        self.directions.len() / (self.held() + self.filtered()).max(1)
+    }
+
+    /// Places in them that nearness is measured to.
+    pub fn anchor_count(&self) -> usize {
+        self.anchors.len() / self.direction_count().max(1)
+    }
+
     /// What `y` is read from of one cloth.
     pub fn plain_features(&self) -> usize {
-        self.held() + self.filtered() + self.centre_count()
+        self.held() + self.filtered() + self.centre_count() + self.anchor_count()
     }
 
     /// All that `y` is read from.
@@ -116,6 +132,8 @@ impl Correction {
         of("root_scale", self.root_scale.len(), ROOT_TERMS)?;
         of("drive", self.drive.len() % u, 0)?;
         of("centres", self.centres.len() % m.max(1), 0)?;
+        of("directions", self.directions.len() % (u + self.filtered()), 0)?;
+        of("anchors", self.anchors.len() % self.direction_count().max(1), 0)?;
         of("readout", self.readout.len(), d * self.features())?;
         of("bias", self.bias.len(), d)?;
         of("half_axes", self.half_axes.len(), d)?;
@@ -125,6 +143,8 @@ impl Correction {
             ("root_scale", &self.root_scale),
             ("drive", &self.drive),
             ("centres", &self.centres),
+            ("directions", &self.directions),
+            ("anchors", &self.anchors),
             ("readout", &self.readout),
             ("bias", &self.bias),
             ("half_axes", &self.half_axes),
@@ -145,6 +165,10 @@ impl Correction {
         let [near, far] = self.gate_sq;
         if self.centres.is_empty() || !(near >= 0.0 && far > near && far <= LARGEST && self.width_sq > 1e-6) {
             return Err(format!("the gate opens at {near} and shuts at {far}, width {}", self.width_sq));
+        }
+        let anchor_width = 1e-6..=LARGEST;
+        if !self.anchors.is_empty() && !anchor_width.contains(&self.anchor_width_sq) {
+            return Err(format!("nearness to anchors has width {}", self.anchor_width_sq));
         }
         Ok(())
     }

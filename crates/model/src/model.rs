@@ -138,7 +138,9 @@ impl Model {
             + self.a0.len()
             + self.bias0.len()
             + self.correction.as_ref().map_or(0, |c| {
-                c.drive.len() + c.centres.len() + c.readout.len() + c.bias.len() + c.half_axes.len()
+                let [places, rest] = [[&c.drive, &c.directions], [&c.centres, &c.anchors]];
+                let rest = rest.into_iter().chain([&c.readout, &c.bias, &c.half_axes]);
+                places.into_iter().chain(rest).map(Vec::len).sum::<usize>()
             });
         floats * 4
     }

@@ -163,6 +163,10 @@ fn correction(file: &mut TensorReader<'_>, d: usize, m: usize) -> Correction {
     let [poles, _] = file.shape("poles");
     let [centres, _] = file.shape("centres");
     let [_, features] = file.shape("readout");
+    // Older files measure nearness to poses alone.
+    let anchored = file.has("anchors");
+    let [directions, width] = if anchored { file.shape("directions") } else { [0; 2] };
+    let [anchors, _] = if anchored { file.shape("anchors") } else { [0; 2] };
     Correction {
         rate_scale: file.f32s("rate_scale", &[m]),
         root_mean: file.f32s("root_mean", &[ROOT_TERMS]),
@@ -171,6 +175,9 @@ fn correction(file: &mut TensorReader<'_>, d: usize, m: usize) -> Correction {
         poles: file.f32s("poles", &[poles, 2]).as_chunks::<2>().0.to_vec(),
         centres: file.f32s("centres", &[centres, m]),
         width_sq: file.parsed("width_sq"),
+        directions: if anchored { file.f32s("directions", &[directions, width]) } else { Vec::new() },
+        anchors: if anchored { file.f32s("anchors", &[anchors, directions]) } else { Vec::new() },
+        anchor_width_sq: if anchored { file.parsed("anchor_width_sq") } else { 1.0 },
         readout: file.f32s("readout", &[d, features]),
         bias: file.f32s("readout_bias", &[d]),
         half_axes: file.f32s("half_axes", &[d]),

@@ -11,9 +11,16 @@ use std::path::Path;
 /// What a model's file calls itself.
 pub(crate) const FORMAT: &str = "toile-model";
 /// The newest layout.
-pub(crate) const VERSION: u32 = 4;
-/// The layout of models that do not hear their surroundings: older programs read them, too.
-const PLAIN_VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 5;
+
+/// The oldest layout that has all of a model, so that older programs read what they know.
+fn version(model: &Model) -> u32 {
+    match &model.correction {
+        Some(c) if !c.anchors.is_empty() => VERSION,
+        Some(c) if c.hearing.is_some() => 4,
+        _ => 3,
+    }
+}
 
 impl Model {
     /// Writes the model, all or nothing. Array names are the field names of [`Model`]; `b` and `c` are stacked,
@@ -31,8 +38,7 @@ impl Model {
         let (d, m, n, j) = (self.cloth_dims, self.body_dims, self.vertices, self.joints);
         let mut file = TensorWriter::default();
         file.text("format", FORMAT);
-        let hears = self.correction.as_ref().is_some_and(|c| c.hearing.is_some());
-        file.text("version", if hears { VERSION } else { PLAIN_VERSION });
+        file.text("version", version(self));
         file.text("name", &self.name);
         file.text("kind", kind_name(self.kind));
         file.text("order", self.order);
@@ -114,6 +120,12 @@ fn correction(file: &mut TensorWriter, c: &Correction, d: usize) {
     file.f32s("drive", &[c.drives(), u], c.drive.iter().copied());
     file.f32s("poles", &[c.poles.len(), 2], c.poles.iter().flatten().copied());
     file.f32s("centres", &[c.centre_count(), m], c.centres.iter().copied());
+    if !c.anchors.is_empty() {
+        let directions = c.direction_count();
+        file.text("anchor_width_sq", c.anchor_width_sq);
+        file.f32s("directions", &[directions, u + c.filtered()], c.directions.iter().copied());
+        file.f32s("anchors", &[c.anchor_count(), directions], c.anchors.iter().copied());
+    }
     file.f32s("readout", &[d, c.features()], c.readout.iter().copied());
     file.f32s("readout_bias", &[d], c.bias.iter().copied());
     file.f32s("half_axes", &[d], c.half_axes.iter().copied());

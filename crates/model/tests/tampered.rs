@@ -31,11 +31,20 @@ fn models_come_back_as_they_were_and_from_memory_too() {
 
 /// Programs of before read what does not need more than they know.
 #[test]
-fn only_models_that_hear_are_of_the_new_version() {
+fn models_are_of_the_oldest_version_that_has_all_of_them() {
     let dir = folder("version");
-    for (model, version) in
-        [(corrected(SMALL, 1), "\"version\":\"3\""), (hearing(SMALL, 1), "\"version\":\"4\"")]
-    {
+    let mut poses_alone = corrected(SMALL, 1);
+    let c = poses_alone.correction.as_mut().unwrap();
+    let kept = c.plain_features() - c.anchor_count();
+    c.readout = c.readout.chunks(c.plain_features()).flat_map(|row| &row[..kept]).copied().collect();
+    (c.directions, c.anchors, c.anchor_width_sq) = (Vec::new(), Vec::new(), 1.0);
+    assert_eq!(written(&poses_alone, &dir).unwrap(), poses_alone);
+    for (model, version) in [
+        (model(SMALL, 1), "\"version\":\"3\""),
+        (poses_alone, "\"version\":\"3\""),
+        (corrected(SMALL, 1), "\"version\":\"5\""),
+        (hearing(SMALL, 1), "\"version\":\"5\""),
+    ] {
         written(&model, &dir).unwrap();
         let bytes = std::fs::read(dir.join("a.toile")).unwrap();
         let head = String::from_utf8_lossy(&bytes[..bytes.len().min(200_000)]).into_owned();
@@ -74,7 +83,10 @@ fn a_large_number_anywhere_is_not_covered() {
         let refused = written(&changed, &dir).expect_err(what);
         assert!(refused.contains("vertex"), "{what}: {refused}");
     }
-    let d: [(&str, fn(&mut Model)); 8] = [
+    let d: [(&str, fn(&mut Model)); 11] = [
+        ("directions", |m| m.correction.as_mut().unwrap().directions[3] = 1e9),
+        ("an anchor's number too few", |m| m.correction.as_mut().unwrap().anchors.truncate(7)),
+        ("a width of nothing", |m| m.correction.as_mut().unwrap().anchor_width_sq = 0.0),
         ("cloth_basis", |m| m.cloth_basis[17] = 1e6),
         ("half_axes", |m| m.correction.as_mut().unwrap().half_axes[0] *= 10.0),
         ("poles", |m| m.correction.as_mut().unwrap().poles[0][0] = 0.999),

@@ -143,13 +143,21 @@ fn plain_features(c: &Correction, held: &Mat<f64>) -> Mat<f64> {
     let apart = distances_sq(&centres, held);
     let width = f64::from(c.width_sq);
     let first = u + filtered.nrows();
-    Mat::from_fn(first + apart.nrows(), held.ncols(), |r, f| {
-        if r < u {
-            held[(r, f)]
-        } else if r < first {
-            filtered[(r - u, f)]
-        } else {
+    let followed =
+        Mat::from_fn(first, held.ncols(), |r, f| if r < u { held[(r, f)] } else { filtered[(r - u, f)] });
+    let directions = c.direction_count();
+    let along = Mat::from_fn(directions, first, |r, k| f64::from(c.directions[r * first + k]));
+    let anchors = Mat::from_fn(c.anchor_count(), directions, |r, k| f64::from(c.anchors[r * directions + k]));
+    let anchored = distances_sq(&anchors, &(&along * &followed));
+    let anchor_width = f64::from(c.anchor_width_sq);
+    let last = first + apart.nrows();
+    Mat::from_fn(last + anchored.nrows(), held.ncols(), |r, f| {
+        if r < first {
+            followed[(r, f)]
+        } else if r < last {
             width / (width + apart[(r - first, f)])
+        } else {
+            anchor_width / (anchor_width + anchored[(r - last, f)])
         }
     })
 }

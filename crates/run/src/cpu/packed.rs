@@ -13,13 +13,16 @@ pub(crate) struct Correcting {
     pub drive: Matrix<PLAIN>,
     /// `‖c‖² − 2 c·x` of every centre.
     pub near: Matrix<PLAIN>,
+    /// Directions of held inputs and filters, and `‖a‖² − 2 a·p` of every anchor in them.
+    pub directions: Matrix<PLAIN>,
+    pub anchors: Matrix<PLAIN>,
     /// Bones of the garment's vertices.
     pub hanging: Hanging,
     /// What keeps vertices outside the body.
     pub guard: Option<Guard>,
     /// What each coefficient is of its half axis.
     pub per_axis: Vec<f32>,
-    /// As many as there are body inputs.
+    /// As many as there are body inputs, and as directions.
     pub ones: Vec<f32>,
 }
 
@@ -80,6 +83,8 @@ impl Packed {
         let beside = correction.map_or(0, |(c, _)| {
             Matrix::<PLAIN>::room(c.drives(), c.held(), false)
                 + Matrix::<PLAIN>::room(c.centre_count(), b, false)
+                + Matrix::<PLAIN>::room(c.direction_count(), c.held() + c.filtered(), false)
+                + Matrix::<PLAIN>::room(c.anchor_count(), c.direction_count(), false)
         });
         let room = Matrix::<PLAIN>::room(b, entries, false)
             + Matrix::<PLAIN>::room(d, inputs, false)
@@ -92,10 +97,18 @@ impl Packed {
         let correcting = correction.map(|(c, attachment)| {
             let u = c.held();
             let drive = packer.put(c.drives(), u, false, |r, k| c.drive[r * u + k], |_| 0.0);
-            let centre = |r: usize| &c.centres[r * b..(r + 1) * b];
-            let length_sq = |r: usize| centre(r).iter().map(|v| v * v).sum();
-            let near = packer.put(c.centre_count(), b, false, |r, k| -2.0 * centre(r)[k], length_sq);
-            (drive, near, Hanging::new(&attachment.skin), c.half_axes.iter().map(|a| 1.0 / a).collect())
+            let mut apart_from = |places: &[f32], count: usize, width: usize| {
+                let place = |r: usize| &places[r * width..(r + 1) * width];
+                let length_sq = |r: usize| place(r).iter().map(|v| v * v).sum();
+                packer.put(count, width, false, |r, k| -2.0 * place(r)[k], length_sq)
+            };
+            let near = apart_from(&c.centres, c.centre_count(), b);
+            let anchors = apart_from(&c.anchors, c.anchor_count(), c.direction_count());
+            let width = u + c.filtered();
+            let directions =
+                packer.put(c.direction_count(), width, false, |r, k| c.directions[r * width + k], |_| 0.0);
+            let per_axis = c.half_axes.iter().map(|a| 1.0 / a).collect();
+            ([drive, near, directions, anchors], Hanging::new(&attachment.skin), per_axis)
         });
         let latent = packer.put(d, inputs, false, weight, |r| bias[r]);
         let vertices = packer.put(3 * m.vertices, d, half, |r, k| m.cloth_basis[r * d + k], |r| mean[r]);
@@ -106,18 +119,22 @@ impl Packed {
             latent: latent.of(&pages),
             start: start.of(&pages),
             vertices: vertices.of(&pages),
-            correcting: correcting.map(|(drive, near, hanging, per_axis)| Correcting {
-                picks: picks(&m.body_from_bones, entries),
-                drive: drive.of(&pages),
-                near: near.of(&pages),
-                hanging,
-                guard: m
-                    .shield
-                    .as_ref()
-                    .zip(m.attachment.as_ref())
-                    .map(|(shield, worn)| Guard::new(shield, worn)),
-                per_axis,
-                ones: vec![1.0; b],
+            correcting: correcting.map(|([drive, near, directions, anchors], hanging, per_axis)| {
+                Correcting {
+                    picks: picks(&m.body_from_bones, entries),
+                    drive: drive.of(&pages),
+                    near: near.of(&pages),
+                    directions: directions.of(&pages),
+                    anchors: anchors.of(&pages),
+                    hanging,
+                    guard: m
+                        .shield
+                        .as_ref()
+                        .zip(m.attachment.as_ref())
+                        .map(|(shield, worn)| Guard::new(shield, worn)),
+                    per_axis,
+                    ones: vec![1.0; b.max(correction.map_or(0, |(c, _)| c.direction_count()))],
+                }
             }),
             normals: Schedule::new(if with_normals { &m.triangles } else { &[] }, m.vertices),
             reach_m: (0..d).map(|k| reach(k, &|w| w)).collect(),

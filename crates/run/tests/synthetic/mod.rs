@@ -173,7 +173,7 @@ pub fn hearing(size: Size, seed: u64) -> Model {
     let mut many =
         |n: usize, scale: f32| (0..n).map(|_| scale * random.signed() as f32).collect::<Vec<f32>>();
     if let Some(c) = &mut model.correction {
-        let drives = c.drives();
+        let (drives, directions) = (c.drives(), c.direction_count());
         c.hearing = Some(Hearing {
             mean: many(SURROUNDING_TERMS, 0.1),
             scale: vec![0.3; SURROUNDING_TERMS],
@@ -182,6 +182,7 @@ pub fn hearing(size: Size, seed: u64) -> Model {
             reach: [4.0, 0.5, 0.1],
         });
         c.drive = many(drives * c.held(), 0.3);
+        c.directions = many(directions * (c.held() + c.filtered()), 0.2);
         c.readout = many(size.cloth_dims * c.features(), 0.1);
         // Only surroundings close it.
         c.gate_sq = [100.0, 200.0];
@@ -208,7 +209,8 @@ fn correcting(size: Size, seed: u64, [centres, drives]: [usize; 2]) -> Model {
     let points = if large { 320 } else { 30 };
     let u = 2 * m + ROOT_TERMS;
     let poles = vec![[0.8, 0.0], [0.7, 0.5]];
-    let features = u + 3 * drives + centres;
+    let (directions, anchors) = (5, 2 * centres + 3);
+    let features = u + 3 * drives + centres + anchors;
     let correction = Correction {
         rate_scale: vec![2.0; m],
         root_mean: many(ROOT_TERMS, 0.1),
@@ -217,6 +219,9 @@ fn correcting(size: Size, seed: u64, [centres, drives]: [usize; 2]) -> Model {
         poles,
         centres: many(centres * m, 0.5),
         width_sq: 2.0,
+        directions: many(directions * (u + 3 * drives), 0.2),
+        anchors: many(anchors * directions, 0.5),
+        anchor_width_sq: 0.7,
         readout: many(d * features, 0.1),
         bias: many(d, 0.02),
         half_axes: (0..d).map(|k| 0.3 * 0.9f32.powi(k as i32)).collect(),

@@ -1,5 +1,6 @@
 //! Inputs, filters, centres and ridge of a model D, chosen by cross-validation over clips.
 
+use super::anchors::{self, anchored};
 use super::gate::{self, GateFit, LeftOut};
 use super::motions::{Motions, TakeMotion};
 use super::readout::{Block, Readout, Sums};
@@ -19,6 +20,9 @@ const CHEAP_DRIVES: usize = 24;
 const CENTRES: usize = 128;
 /// How many times more than what is linear nearness to a pose may be held back: the fewer clips, the more.
 const NEAR_HELD_BACK: [f64; 3] = [11.0, 3.0, 1.0];
+/// How many times more nearness to anchors is held back than nearness to poses: 0.3 and 3 times are as good with a hundred clips,
+/// and with ten it is guessed wrong where nothing moves (the worst second is 1.6 and 1.1 times skinning).
+const ANCHORS_HELD_BACK: f64 = 6.0;
 /// How many times more what a cloth changes is held back.
 const CLOTH_HELD_BACK: f64 = 2.0;
 /// How much velocities, in metres a frame, count beside places.
@@ -52,12 +56,22 @@ pub(crate) struct Choosing<'a> {
     pub watch: &'a dyn Fn(f64),
 }
 
-/// Sums by fold, and the best ridge for them.
+/// Sums of all clips and of those left when a fold is left out, the correction that each is of, and the best ridge for them.
 struct Tried {
-    sums: Vec<Sums>,
+    /// One for all, or one a fold where what is looked at is chosen on clips, too.
+    corrections: Vec<Correction>,
+    all: Sums,
+    rest: Vec<Sums>,
     ridge: f64,
     near: f64,
     left_out: f64,
+}
+
+impl Tried {
+    /// The correction of what is left without a fold.
+    fn without(&self, fold: usize) -> &Correction {
+        &self.corrections[fold.min(self.corrections.len() - 1)]
+    }
 }
 
 impl Choosing<'_> {
@@ -130,10 +144,13 @@ impl Choosing<'_> {
                 (c, tried) = (other, again);
             }
         }
-        let blocks = blocks(&c, tried.near);
-        let mut sums = tried.sums[0].clone();
-        tried.sums[1..].iter().for_each(|s| sums.merge(s));
-        let mut readout = sums.fit(tried.ridge, &blocks)?;
+        if !self.cheap
+            && let Some((anchored, again)) = self.anchored(&inputs, &c, &tried)?
+            && again.left_out < tried.left_out
+        {
+            (c, tried) = (anchored, again);
+        }
+        let mut readout = tried.all.fit(tried.ridge, &blocks(&c, tried.near))?;
         let gate = self.left_out(&inputs, &c, &tried, &mut readout)?;
         c.gate_sq = gate.map_or([1.0, 4.0], |g| g.gate_sq.map(|v| v as f32));
         let d = readout.bias.len();
@@ -144,7 +161,7 @@ impl Choosing<'_> {
         c.bias = readout.bias.iter().map(|v| *v as f32).collect();
         let order_zero = self.order_zero(&inputs)?;
         Ok(Chosen {
-            frames: sums.frames as usize,
+            frames: tried.all.frames as usize,
             ridge: tried.ridge,
             left_out: tried.left_out,
             inputs,
@@ -246,15 +263,37 @@ impl Choosing<'_> {
                 scored[fold].add(&features, &motion.y);
             }
         }
-        if sums.len() == 1 {
-            return Ok(Tried { sums, ridge: 0.03, near: NEAR_HELD_BACK[0], left_out: f64::NAN });
+        let rest = (0..sums.len()).map(|fold| others(&sums, fold)).collect();
+        let mut all = sums.swap_remove(0);
+        sums.iter().for_each(|s| all.merge(s));
+        let only_linear = all.features() == c.held();
+        self.choose(vec![c.clone()], all, rest, &scored, only_linear)
+    }
+
+    /// The ridge that is best on clips left out.
+    fn choose(
+        &self,
+        corrections: Vec<Correction>,
+        all: Sums,
+        rest: Vec<Sums>,
+        scored: &[Sums],
+        only_linear: bool,
+    ) -> Result<Tried, Error> {
+        let c = &corrections[0];
+        if rest.len() == 1 {
+            return Ok(Tried {
+                corrections,
+                all,
+                rest,
+                ridge: 0.03,
+                near: NEAR_HELD_BACK[0],
+                left_out: f64::NAN,
+            });
         }
-        let only_linear = sums[0].features() == c.held();
-        let rest: Vec<Sums> = (0..sums.len()).map(|fold| others(&sums, fold)).collect();
         let left_out = |ridge: f64, near: f64| -> Result<f64, Error> {
             let blocks = if only_linear { linear(c) } else { blocks(c, near) };
             let mut sum = 0.0;
-            for (rest, scored) in rest.iter().zip(&scored) {
+            for (rest, scored) in rest.iter().zip(scored) {
                 let (error, size) = scored.error(&rest.fit(ridge, &blocks)?);
                 // Folds count alike, and no more than a guess of nothing: the only bow among walks is the gate's affair, and a ridge that
                 // is best for it would be too strong for all others.
@@ -285,7 +324,61 @@ impl Choosing<'_> {
             best.1 = k;
         }
         let left_out = left_out(RIDGES[best.1], best.2)?;
-        Ok(Tried { sums, ridge: RIDGES[best.1], near: best.2, left_out })
+        Ok(Tried { corrections, all, rest, ridge: RIDGES[best.1], near: best.2, left_out })
+    }
+
+    /// The same with directions and anchors. For every fold they are found without it: chosen on the clips that they are judged on,
+    /// they would promise more than they hold. `None` with too few clips to leave any out, and where the readout is a multiple
+    /// of this for every cloth.
+    fn anchored(
+        &self,
+        inputs: &Inputs,
+        c: &Correction,
+        tried: &Tried,
+    ) -> Result<Option<(Correction, Tried)>, Error> {
+        let d = self.motions.space.basis.ncols();
+        let folds = tried.rest.len();
+        if folds == 1 || c.hearing.is_some() {
+            return Ok(None);
+        }
+        let of = |c: &Correction, motion: &TakeMotion| {
+            let features = features(c, &held(c, &inputs.of(motion), motion, self.fps), motion);
+            features.subcols(motion.lead, features.ncols() - motion.lead).to_owned()
+        };
+        let frames: usize = self.motions.all.iter().map(|m| m.y.ncols()).sum();
+        let count = anchors::count(frames);
+        let found = |sums: &Sums, fold: Option<usize>| {
+            let readout = sums.fit(tried.ridge, &blocks(c, tried.near))?;
+            let used = |m: &&TakeMotion| fold != Some(self.fold_of(m.clip));
+            let motions: Vec<&TakeMotion> = self.motions.all.iter().filter(used).collect();
+            anchored(c, count, &readout, sums, &|motion| of(c, motion), &motions)
+        };
+        let Some(all) = found(&tried.all, None)? else { return Ok(None) };
+        let mut corrections = Vec::new();
+        for fold in 0..folds {
+            match found(&tried.rest[fold], Some(fold))? {
+                // Along as many directions: fewer clips may follow fewer.
+                Some(own) if own.direction_count() == all.direction_count() => corrections.push(own),
+                _ => return Ok(None),
+            }
+        }
+        let sums = |c: &Correction, fold: Option<usize>| {
+            let (mut sums, mut scored) = (Sums::new(c.features(), d), Sums::new(c.features(), d));
+            for motion in &self.motions.all {
+                let features = of(c, motion);
+                if fold != Some(self.fold_of(motion.clip)) {
+                    sums.add(&features, &motion.y);
+                    sums.add_rates(&features, &motion.y, RATES_WEIGH);
+                } else if !motion.told_only {
+                    scored.add(&features, &motion.y);
+                }
+            }
+            (sums, scored)
+        };
+        let (rest, scored): (Vec<Sums>, Vec<Sums>) =
+            corrections.iter().enumerate().map(|(fold, c)| sums(c, Some(fold))).unzip();
+        let again = self.choose(corrections, sums(&all, None).0, rest, &scored, false)?;
+        Ok(Some((all, again)))
     }
 
     /// Predicts every clip without having seen it: shrinks the readout's directions by what that shows and fits the gate.
@@ -297,20 +390,19 @@ impl Choosing<'_> {
         readout: &mut Readout,
     ) -> Result<Option<GateFit>, Error> {
         let (d, m) = (readout.bias.len(), inputs.len());
-        if tried.sums.len() == 1 {
+        if tried.rest.len() == 1 {
             return Ok(None);
         }
         let blocks = blocks(c, tried.near);
-        let fits = (0..tried.sums.len())
-            .map(|fold| others(&tried.sums, fold).fit(tried.ridge, &blocks))
-            .collect::<Result<Vec<_>, _>>()?;
+        let fits =
+            tried.rest.iter().map(|rest| rest.fit(tried.ridge, &blocks)).collect::<Result<Vec<_>, _>>()?;
         let centres = Mat::from_fn(c.centre_count(), m, |r, k| f64::from(c.centres[r * m + k]));
         let (mut guessed, mut right) = (vec![0.0; d], vec![0.0; d]);
         let mut clips = Vec::new();
         for motion in self.motions.all.iter().filter(|motion| !motion.told_only) {
             let all = held(c, &inputs.of(motion), motion, self.fps);
-            let features = features(c, &all, motion);
-            let guess = fits[self.fold_of(motion.clip)].apply(&features);
+            let fold = self.fold_of(motion.clip);
+            let guess = fits[fold].apply(&features(tried.without(fold), &all, motion));
             let distances = distances_sq(&centres, &all);
             let (mut squares, mut products) = (vec![0.0; d], vec![0.0; d]);
             for f in 0..motion.y.ncols() {
@@ -415,9 +507,13 @@ fn linear(c: &Correction) -> Vec<Block> {
 
 fn blocks(c: &Correction, near: f64) -> Vec<Block> {
     let (filtered, plain) = (c.held() + c.filtered(), c.plain_features());
+    let poses = filtered + c.centre_count();
     let mut blocks = linear(c);
     blocks.push(Block { range: c.held()..filtered, held_back: 1.0 });
-    blocks.push(Block { range: filtered..plain, held_back: near });
+    blocks.push(Block { range: filtered..poses, held_back: near });
+    if poses < plain {
+        blocks.push(Block { range: poses..plain, held_back: ANCHORS_HELD_BACK * near });
+    }
     // What a cloth changes is held back more than what all have in common: there are few cloths and many frames.
     let of_one = blocks.len();
     for k in 0..c.hearing.as_ref().map_or(0, |h| h.basis()) {

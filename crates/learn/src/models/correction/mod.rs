@@ -5,6 +5,7 @@
 //! and every score is one of a free run. What clips left out of the fit show then decides how far each direction is shrunk
 //! and where the gate shuts ([`gate`]).
 
+mod anchors;
 mod choose;
 mod gate;
 mod hang;
@@ -37,7 +38,7 @@ pub struct CorrectionReport {
     pub joints: Vec<String>,
     /// Error on clips left out of the fit over that of skinned cloth, root mean square within the space, before the gate.
     pub left_out: f64,
-    /// Least and most of the same over three choices of centres.
+    /// Least and most of the same over three choices of centres, before nearness to anchors.
     pub spread: [f64; 2],
     /// With the gate; `None` where there were too few clips to leave any out.
     pub gate: Option<GateFit>,

@@ -39,6 +39,32 @@ fn a_correction_is_learned_from_clips_and_foretells_another() {
     assert!(refused.contains("draped"), "{refused}");
 }
 
+#[test]
+fn what_is_not_linear_in_what_shapes_follow_is_foretold() {
+    let body = tube_body();
+    let mut takes = draped_takes(&body, 11);
+    // The farther it is to either side the higher it is, and farther out it falls again.
+    for take in &mut takes {
+        for f in 0..take.len() {
+            let root = take.roots[f];
+            for v in 0..4 {
+                let own = &mut take.positions[4 * f + v];
+                let aside = root.canonical_from_world(own.as_dvec3()).x - (v % 2) as f64;
+                own.y += 0.06 * (1.0 - (12.0 * aside).cos()) as f32;
+            }
+        }
+    }
+    let training = crate::train(&body, &takes[..10], &settings()).unwrap();
+    let model = Arc::new(training.model);
+    assert!(
+        model.correction.as_ref().is_some_and(|c| c.anchor_count() > 50),
+        "nearness to anchors is worth it"
+    );
+    let attachment = model.attachment.clone().unwrap();
+    let score = evaluate(&model, &takes[10..], &attachment, None);
+    assert!(score.mean_cm < 0.35 * score.skin_cm, "{} of {}", score.mean_cm, score.skin_cm);
+}
+
 /// Upright, forward at one metre a second.
 fn going(body: &Body, frame: usize) -> (RootFrame, [Affine3A; 2]) {
     let position = glam::DVec3::Z * (frame as f64 / 30.0);

@@ -1,5 +1,5 @@
-//! One tick of a model D: bounded inputs, stable filters, nearness to training poses, a readout held within an
-//! ellipsoid, and the gate.
+//! One tick of a model D: bounded inputs, stable filters, nearness to training poses and to anchors in the directions that
+//! shapes follow, a readout held within an ellipsoid, and the gate.
 
 use super::Shard;
 use crate::angle::sin_cos;
@@ -23,12 +23,14 @@ impl RootMotion {
 
 /// The numbers of a model D's instances, a row each.
 pub(super) struct State {
-    /// All that the readout is multiplied with: held inputs, filters, nearness.
+    /// All that the readout is multiplied with: held inputs, filters, nearness to poses, to anchors.
     features: Buffer,
     /// Body inputs of the tick before.
     body_before: Buffer,
     drives: Buffer,
     near: Buffer,
+    directions: Buffer,
+    anchors: Buffer,
     /// How far the gate is open.
     gates: Vec<f32>,
     /// What the instances' surroundings allow it to be, and in which cloth they are.
@@ -43,6 +45,8 @@ impl State {
             body_before: Buffer::new(count * correction.rate_scale.len()),
             drives: Buffer::new(count * correcting.drive.padded()),
             near: Buffer::new(count * correcting.near.padded()),
+            directions: Buffer::new(count * correcting.directions.padded()),
+            anchors: Buffer::new(count * correcting.anchors.padded()),
             gates: vec![0.0; count],
             trusts: vec![1.0; count],
             basis: vec![0.0; count * correction.hearing.as_ref().map_or(0, Hearing::basis)],
@@ -84,7 +88,7 @@ impl Shard {
             return;
         };
         let (m, u, width) = (c.rate_scale.len(), c.held(), c.features());
-        let plain_width = c.plain_features();
+        let (plain_width, filtered_to) = (c.plain_features(), u + c.filtered());
         let (padded, fps) = (packed.body.padded(), packed.model.fps as f32);
         for &i in &self.which {
             let i = i as usize;
@@ -120,13 +124,14 @@ impl Shard {
         kernel::product(self.isa, &correcting.near, features, &self.pairs, &mut near);
 
         let (drives, centres) = (correcting.drive.rows(), correcting.near.rows());
+        let (directions, anchors) = (correcting.directions.rows(), correcting.anchors.rows());
         for &i in &self.which {
             let i = i as usize;
             let starting = self.slots[i].frames == 0;
             let drive = &state.drives[i * correcting.drive.padded()..][..drives];
-            let (plain, by_fabric) = state.features[i * width..][..width].split_at_mut(plain_width);
-            let (held, rest) = plain.split_at_mut(u);
-            let (filtered, nearness) = rest.split_at_mut(rest.len() - centres);
+            let (held, rest) = state.features[i * width..][..width].split_at_mut(u);
+            let (filtered, rest) = rest.split_at_mut(filtered_to - u);
+            let nearness = &mut rest[..centres];
             filter(&c.poles, drive, filtered, starting);
             // ‖x − c‖² = ‖x‖² − 2 c·x + ‖c‖²: the latter two are what the product gave.
             let length_sq = kernel::squares(&held[..m], &correcting.ones);
@@ -136,6 +141,27 @@ impl Shard {
             let gate = &mut state.gates[i];
             *gate = if starting { aim } else { *gate + (aim - *gate).clamp(-GATE_RATE, GATE_RATE) };
             self.clamped += u32::from(*gate < 1.0);
+        }
+
+        if anchors > 0 {
+            let features = Rows::new(&state.features, width);
+            let padded = correcting.directions.padded();
+            let mut places = RowsMut::new(&mut state.directions, padded);
+            kernel::product(self.isa, &correcting.directions, features, &self.pairs, &mut places);
+            let mut apart = RowsMut::new(&mut state.anchors, correcting.anchors.padded());
+            let places = Rows::new(&state.directions, padded);
+            kernel::product(self.isa, &correcting.anchors, places, &self.pairs, &mut apart);
+        }
+        for &i in &self.which {
+            let i = i as usize;
+            let (plain, by_fabric) = state.features[i * width..][..width].split_at_mut(plain_width);
+            if anchors > 0 {
+                let place = &state.directions[i * correcting.directions.padded()..][..directions];
+                let length_sq = kernel::squares(place, &correcting.ones);
+                let products = &state.anchors[i * correcting.anchors.padded()..][..anchors];
+                let nearness = &mut plain[plain_width - anchors..];
+                kernel::nearness(self.isa, products, length_sq, c.anchor_width_sq, nearness);
+            }
             let count = by_fabric.len() / (plain_width + 1);
             spread(plain, &state.basis[i * count..][..count], by_fabric);
         }

@@ -1,5 +1,5 @@
-//! The state of a model D on the device: bounded inputs, stable filters, nearness to training poses, a readout held
-//! within an ellipsoid, and the gate.
+//! The state of a model D on the device: bounded inputs, stable filters, nearness to training poses and to anchors in the
+//! directions that shapes follow, a readout held within an ellipsoid, and the gate.
 
 use crate::Result;
 use crate::gpu::device::Gpu;
@@ -22,6 +22,8 @@ pub(in crate::gpu) struct Lengths {
     drive: u32,
     filtered: u32,
     near: u32,
+    directions: u32,
+    anchors: u32,
 }
 
 impl Lengths {
@@ -35,19 +37,21 @@ impl Lengths {
             drive,
             filtered: numbers * drive,
             near: quads(correction.centre_count()),
+            directions: quads(correction.direction_count()),
+            anchors: quads(correction.anchor_count()),
         }
     }
 
     /// All features.
     pub fn width(&self) -> u32 {
-        self.held + self.filtered + self.near
+        self.held + self.filtered + self.near + self.anchors
     }
 
     /// Which of the model's features a number of the row is; `None` in the gaps between the parts.
     fn feature(&self, c: &Correction, k: usize) -> Option<usize> {
         let (m, drives) = (c.rate_scale.len(), c.drives());
-        let [body, held, drive, filtered] =
-            [self.body, self.held, self.drive, self.filtered].map(|n| 4 * n as usize);
+        let [body, held, drive, filtered, near] =
+            [self.body, self.held, self.drive, self.filtered, self.near].map(|n| 4 * n as usize);
         let within = |k: usize, count: usize, first: usize| (k < count).then_some(first + k);
         if k < body {
             within(k, m, 0)
@@ -58,8 +62,11 @@ impl Lengths {
         } else if k < held + filtered {
             let (part, k) = ((k - held) / drive, (k - held) % drive);
             within(k, drives, c.held() + part * drives)
-        } else {
+        } else if k < held + filtered + near {
             within(k - held - filtered, c.centre_count(), c.held() + c.filtered())
+        } else {
+            let first = c.held() + c.filtered() + c.centre_count();
+            within(k - held - filtered - near, c.anchor_count(), first)
         }
     }
 
@@ -70,6 +77,8 @@ impl Lengths {
             ("DRIVE", self.drive),
             ("FILTERED", self.filtered),
             ("NEAR", self.near),
+            ("DIRECTIONS", self.directions),
+            ("ANCHORS", self.anchors),
             ("WIDTH", self.width()),
             ("ROWS_EACH", HALVED_ROWS),
         ]);
@@ -85,6 +94,13 @@ struct Product {
     bias: wgpu::Buffer,
 }
 
+/// Nearness to anchors: where an instance is along the directions, its products with them, and what they say.
+struct Anchored {
+    directions: Product,
+    products: Product,
+    nearness: Pass,
+}
+
 /// A model D's own passes and numbers.
 pub(in crate::gpu) struct Correct {
     lengths: Lengths,
@@ -94,6 +110,7 @@ pub(in crate::gpu) struct Correct {
     drive: Option<Product>,
     near: Product,
     settle: Pass,
+    anchored: Option<Anchored>,
     readout: Product,
     ellipsoid: Pass,
     pub hang: Hang,
@@ -109,32 +126,48 @@ impl Correct {
             let parts: Vec<&str> = [STEP, TAKES_PART].iter().chain(parts).copied().collect();
             Pass::new(gpu, name, &constants().source(&parts), binds)
         };
-        let product =
-            |used: u32, first: u32, outputs: u32, bias: Vec<f32>, weight: &dyn Fn(usize, usize) -> f32| {
-                let layout = Layout::new(used, outputs);
-                let mut constants = constants();
-                constants.0.extend([("USED", used), ("FIRST", first)]);
-                let parts = [STEP, include_str!("near.wgsl")];
-                Product {
-                    pass: layout.pass(gpu, constants, &parts, &[Read, Read, Write]),
-                    weights: layout.weights(gpu, "products", weight),
-                    bias: upload(gpu, "bias", &bias),
-                    layout,
-                }
-            };
+        let product = |used: u32,
+                       [from, to]: [u32; 2],
+                       first: u32,
+                       bias: Vec<f32>,
+                       weight: &dyn Fn(usize, usize) -> f32| {
+            let layout = Layout::new(used, bias.len() as u32 / 4);
+            let mut constants = constants();
+            constants.0.extend([("USED", used), ("FROM", from), ("TO", to), ("FIRST", first)]);
+            let parts = [STEP, include_str!("near.wgsl")];
+            Product {
+                pass: layout.pass(gpu, constants, &parts, &[Read, Read, Write]),
+                weights: layout.weights(gpu, "products", weight),
+                bias: upload(gpu, "bias", &bias),
+                layout,
+            }
+        };
         let drives = c.drives();
         let of_drive = |r: usize, k: usize| match lengths.feature(c, k) {
             Some(k) if r < drives && k < u => c.drive[r * u + k],
             _ => 0.0,
         };
-        let centres = c.centre_count();
-        let of_centre =
-            |r: usize, k: usize| if r < centres && k < m { -2.0 * c.centres[r * m + k] } else { 0.0 };
-        // What is no centre is nearest to nobody.
-        let mut lengths_sq = vec![1e30; 4 * lengths.near as usize];
-        for (length_sq, centre) in lengths_sq.iter_mut().zip(c.centres.chunks_exact(m)) {
-            *length_sq = centre.iter().map(|v| v * v).sum();
-        }
+        let of_direction = |r: usize, k: usize| match lengths.feature(c, k) {
+            Some(k) if r < c.direction_count() && k < u + c.filtered() => {
+                c.directions[r * (u + c.filtered()) + k]
+            }
+            _ => 0.0,
+        };
+        let [of_centre, of_anchor] =
+            [(&c.centres, m), (&c.anchors, c.direction_count())].map(|(places, width)| {
+                move |r: usize, k: usize| {
+                    if k < width { places.get(r * width + k).map_or(0.0, |v| -2.0 * v) } else { 0.0 }
+                }
+            });
+        let lengths_sq = |places: &[f32], width: usize, quads: u32| {
+            // What is no place is near to nobody.
+            let mut out = vec![1e30; 4 * quads as usize];
+            for (length_sq, place) in out.iter_mut().zip(places.chunks_exact(width.max(1))) {
+                *length_sq = place.iter().map(|v| v * v).sum();
+            }
+            out
+        };
+        let both = lengths.drive + lengths.near;
         let readout = Layout::new(lengths.width(), sizes.depth);
         let weight = |r: usize, k: usize| match lengths.feature(c, k) {
             Some(k) if r < model.cloth_dims => c.readout[r * width + k],
@@ -151,9 +184,40 @@ impl Correct {
             per_axis: upload(gpu, "per axis", &padded(&per_axis, depth)),
             held: pass("held", &[include_str!("held.wgsl")], &[Read, Read, Read, Read, Read, Write, Write]),
             drive: (drives > 0).then(|| {
-                product(lengths.held, 0, lengths.drive, vec![0.0; 4 * lengths.drive as usize], &of_drive)
+                let none = vec![0.0; 4 * lengths.drive as usize];
+                product(lengths.held, [lengths.width(), both], 0, none, &of_drive)
             }),
-            near: product(lengths.body, lengths.drive, lengths.near, lengths_sq, &of_centre),
+            near: product(
+                lengths.body,
+                [lengths.width(), both],
+                lengths.drive,
+                lengths_sq(&c.centres, m, lengths.near),
+                &of_centre,
+            ),
+            anchored: (lengths.anchors > 0).then(|| Anchored {
+                directions: product(
+                    lengths.held + lengths.filtered,
+                    [lengths.width(), lengths.directions],
+                    0,
+                    vec![0.0; 4 * lengths.directions as usize],
+                    &of_direction,
+                ),
+                products: product(
+                    lengths.directions,
+                    [lengths.directions, lengths.anchors],
+                    0,
+                    lengths_sq(&c.anchors, c.direction_count(), lengths.anchors),
+                    &of_anchor,
+                ),
+                nearness: pass(
+                    "anchors",
+                    &[
+                        &format!("const ANCHOR_WIDTH_SQ = {:?}f;\n", c.anchor_width_sq),
+                        include_str!("anchors.wgsl"),
+                    ],
+                    &[Read, Read, Read, Read, Write],
+                ),
+            }),
             settle: pass(
                 "settle",
                 &[&filters(c), &gate(c), include_str!("settle.wgsl")],
@@ -215,6 +279,7 @@ pub(in crate::gpu) struct Corrected {
     drive: Option<wgpu::BindGroup>,
     near: wgpu::BindGroup,
     settle: wgpu::BindGroup,
+    anchored: Option<[wgpu::BindGroup; 3]>,
     readout: wgpu::BindGroup,
     ellipsoid: wgpu::BindGroup,
     pub hang: wgpu::BindGroup,
@@ -229,7 +294,19 @@ impl Corrected {
         let products = quads("products", lengths.drive + lengths.near);
         let before = quads("body before", lengths.body);
         let gates = rows("gates", 4);
-        let near = |p: &Product| p.pass.group(gpu, t.steps, &[&p.weights, &inputs, &p.bias, &products]);
+        let group = |p: &Product, from: &wgpu::Buffer, to: &wgpu::Buffer| {
+            p.pass.group(gpu, t.steps, &[&p.weights, from, &p.bias, to])
+        };
+        let near = |p: &Product| group(p, &inputs, &products);
+        let anchored = correct.anchored.as_ref().map(|a| {
+            let places = quads("directions", lengths.directions);
+            let apart = quads("anchors", lengths.anchors);
+            [
+                group(&a.directions, &inputs, &places),
+                group(&a.products, &places, &apart),
+                a.nearness.group(gpu, t.steps, &[t.flags, t.modes, &places, &apart, &inputs]),
+            ]
+        });
         let readout = &correct.readout;
         Self {
             held: correct.held.group(
@@ -244,6 +321,7 @@ impl Corrected {
                 t.steps,
                 &[t.flags, t.modes, &products, &inputs, &gates, t.counts],
             ),
+            anchored,
             readout: readout.pass.group(
                 gpu,
                 t.steps,
@@ -270,6 +348,11 @@ impl Corrected {
         }
         product(&correct.near, &self.near);
         correct.settle.dispatch(pass, &self.settle, slot, [room / 4, 1]);
+        if let (Some(a), Some([directions, products, nearness])) = (&correct.anchored, &self.anchored) {
+            a.directions.pass.dispatch(pass, directions, slot, a.directions.layout.groups(room));
+            a.products.pass.dispatch(pass, products, slot, a.products.layout.groups(room));
+            a.nearness.dispatch(pass, nearness, slot, [room / 4, 1]);
+        }
         let readout = &correct.readout;
         readout.pass.dispatch(pass, &self.readout, slot, readout.layout.groups(room));
         correct.ellipsoid.dispatch(pass, &self.ellipsoid, slot, [room / 4, 1]);
