@@ -115,7 +115,7 @@ impl Packed {
                     .shield
                     .as_ref()
                     .zip(m.attachment.as_ref())
-                    .map(|(shield, worn)| Guard::new(shield, worn)),
+                    .map(|(shield, worn)| Guard::new(shield, worn, &m.triangles)),
                 per_axis,
                 ones: vec![1.0; b],
             }),
