@@ -1,4 +1,4 @@
-//! Which vertices are asked first whether they are in the body: one in three or four, and the others only beside one that was.
+//! Which vertices are asked first whether they are in the body: one in four, and the others only beside one that was.
 //!
 //! Nearly all looks at limbs and skin find nothing, and what is found lies together: cloth that is in a thigh is so
 //! over a hand's breadth. So of a garment's mesh vertices are chosen, no two of them neighbours, such that every other

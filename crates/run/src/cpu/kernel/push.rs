@@ -1,13 +1,16 @@
 //! Vertices that are behind the skin are moved out, lanes over instances as in [`super::skin`].
 
+mod batch;
+
 use super::Isa;
 #[cfg(target_arch = "x86_64")]
 use super::fuse::Fused;
 use super::fuse::{Apart, Exact, Fuse};
-use super::guides::{Found, Group, Guides, Held, KINDS, PART, Part, SKIN, TRUNK, WORD};
+use super::guides::{Found, Guides, Held, PART, SKIN, TRUNK, WORD};
 use super::limbs::{Limbs, Look, Near, VERTICES, origin};
 use super::register::Register;
 use super::skin::Hanging;
+use batch::{Batch, PosedSkin, Vertex, Which, bits};
 use glam::Vec3;
 use toile_model::{Attachment, NEIGHBOURS, Shield};
 
@@ -427,134 +430,6 @@ fn pose2(guard: &Guard, bones: &[f32], out: &mut [f32]) {
 #[target_feature(enable = "avx2,fma")]
 fn pose1(guard: &Guard, bones: &[f32], out: &mut [f32]) {
     pose_each::<Fused, 1>(guard, bones, out);
-}
-
-/// What is worked on at once.
-struct Batch<const W: usize> {
-    /// Limbs that are near groups that lead.
-    near: [Near; GROUPS],
-    /// Where vertices were.
-    before: [[[f32; W]; 3]; WORD],
-    one: [Vertex; WORD],
-}
-
-/// A vertex that is worked on: all bit by bit.
-#[derive(Clone, Copy, Default)]
-struct Vertex {
-    /// Where it is in the part.
-    v: usize,
-    /// Limbs that it meets often, and those that it may meet.
-    meets: [u32; 2],
-    /// Limbs that it looked at first.
-    told: u32,
-    /// Lanes to look in: at one limb, and at several.
-    lanes: u32,
-    looks: u32,
-    /// Lanes that were within any limb, and those that were within several.
-    met: [u32; 2],
-    /// Lanes that were within a part of the trunk.
-    trunk: u32,
-}
-
-/// Points of the skin, which are posed when they are first looked at.
-struct PosedSkin<'a, const W: usize> {
-    bones: &'a [[f32; W]],
-    rows: &'a mut [[[f32; W]; NUMBERS]],
-}
-
-/// Vertices that are worked on at once: groups that lead, or 64 of which some follow.
-enum Which<'a> {
-    Lead(&'a [Group]),
-    Follow(usize),
-}
-
-impl Which<'_> {
-    /// Where a vertex is in the part.
-    #[inline(always)]
-    fn vertex(&self, i: usize) -> usize {
-        match self {
-            Self::Lead(groups) => usize::from(groups[i / VERTICES].vertices[i % VERTICES]),
-            Self::Follow(word) => WORD * word + i,
-        }
-    }
-
-    /// Those that have to be looked at, bit by bit.
-    #[inline(always)]
-    fn any(&self, part: &Part, found: &Found) -> u64 {
-        match self {
-            Self::Lead(groups) => of_groups(groups, |_, group| (1 << group.count) - 1),
-            Self::Follow(word) => {
-                (0..KINDS).fold(0, |bits, k| bits | found.any[k][*word] | part.own[k][*word])
-            }
-        }
-    }
-
-    /// Those that look at a limb in all lanes, and in some.
-    #[inline(always)]
-    fn looks(&self, part: &Part, k: usize, near: &[Near; GROUPS], found: &Found) -> (u64, u64) {
-        match self {
-            Self::Lead(groups) => (
-                of_groups(groups, |_, group| group.met_by[k][0].into()),
-                of_groups(
-                    groups,
-                    |g, group| if near[g].lanes[k] != 0 { group.met_by[k][1].into() } else { 0 },
-                ),
-            ),
-            Self::Follow(word) => (part.own[k][*word], found.any[k][*word]),
-        }
-    }
-
-    /// The lanes of a vertex that looks at a limb in some.
-    #[inline(always)]
-    fn lanes(&self, i: usize, k: usize, near: &[Near; GROUPS], found: &Found) -> u32 {
-        match self {
-            Self::Lead(_) => near[i / VERTICES].lanes[k],
-            Self::Follow(word) => found.lanes[WORD * word + i][k].into(),
-        }
-    }
-
-    /// The lanes in which a follower was told of something, or looks for it anyway.
-    #[inline(always)]
-    fn told(&self, part: &Part, v: usize, kind: usize, all: u32, found: &Found) -> u32 {
-        let own = part.own[kind][v / WORD] >> (v % WORD) & 1 == 1;
-        if own { all } else { found.lanes[v][kind].into() }
-    }
-
-    /// Tells the followers of a leader.
-    #[inline(always)]
-    fn tell(&self, part: &Part, i: usize, kind: usize, lanes: u32, found: &mut Found) {
-        if let Self::Lead(groups) = self {
-            let (begins, ends) = groups[i / VERTICES].followers[i % VERTICES];
-            found.tell(&part.followers[begins as usize..ends as usize], kind, lanes);
-        }
-    }
-
-    /// What followers were told is done.
-    #[inline(always)]
-    fn forget(&self, any: u64, found: &mut Found) {
-        if let Self::Follow(word) = self {
-            bits(any).for_each(|k| found.lanes[WORD * word + k] = [0; KINDS]);
-            found.any.iter_mut().for_each(|words| words[*word] = 0);
-        }
-    }
-}
-
-/// Bits of several groups one behind the other.
-#[inline(always)]
-fn of_groups(groups: &[Group], bits: impl Fn(usize, &Group) -> u64) -> u64 {
-    groups.iter().enumerate().fold(0, |all, (g, group)| all | bits(g, group) << (VERTICES * g))
-}
-
-/// Numbers of the bits that are set.
-#[inline(always)]
-fn bits(mut bits: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let k = bits.trailing_zeros() as usize;
-        (bits != 0).then(|| {
-            bits &= bits - 1;
-            k
-        })
-    })
 }
 
 #[inline(always)]
