@@ -177,8 +177,8 @@ fn guards(guard: Option<&Guard>, order: &[u32], leaders: usize) -> Vec<[u32; 4]>
         }
         let leader = |k: usize| guard.guides.heard[*v as usize].get(k).map_or(0, |g| slots[*g as usize] + 1);
         let own = guard.guides.own[*v as usize];
-        let looks =
-            own as u32 | (own >> SKIN & 1) as u32 * SKIN_BIT | (own >> TRUNK & 1) as u32 * first_of_trunk;
+        let [at_skin, in_trunk] = [SKIN, TRUNK].map(|kind| (own >> kind & 1) as u32);
+        let looks = own as u32 | (at_skin * SKIN_BIT) | (in_trunk * first_of_trunk);
         [leader(0) | leader(1) << 16, leader(2) | leader(3) << 16, looks, 0]
     };
     let mut all: Vec<[u32; 4]> = order.iter().map(first).collect();
