@@ -4,7 +4,7 @@ use crate::clock::{self, Clock};
 use crate::cpu::kernel::Buffer;
 use crate::cpu::packed::Packed;
 use crate::cpu::pool::Pool;
-use crate::cpu::shard::{BLOCK, Room, Shard, View};
+use crate::cpu::shard::{BLOCK, Outside, Room, Shard, View};
 use crate::{Actor, Error, Isa, Result, pose};
 use glam::{Affine3A, DVec3, Vec3};
 use std::sync::Arc;
@@ -117,14 +117,14 @@ enum Job {
 #[derive(Default)]
 struct Scratch {
     normals: Buffer,
-    /// Points of the skin, posed.
-    posed: Buffer,
+    /// What keeping garments outside of their wearers takes.
+    outside: Outside,
 }
 
 fn work(shard: &mut Shard, job: &Job, scratch: &mut Scratch) {
     match job {
         Job::Step => shard.step(),
-        Job::Draw(view) => shard.draw(view, &mut scratch.normals, &mut scratch.posed),
+        Job::Draw(view) => shard.draw(view, &mut scratch.normals, &mut scratch.outside),
     }
 }
 
@@ -190,12 +190,7 @@ impl Crowd {
             });
         }
         if let Some(guard) = packed.correcting.as_ref().and_then(|c| c.guard.as_ref()) {
-            let needed = guard.room(BLOCK);
-            self.pool.provide(|s| {
-                if s.posed.len() < needed {
-                    s.posed = Buffer::new(needed);
-                }
-            });
+            self.pool.provide(|s| s.outside.provide(guard));
         }
         let clock = Clock::new(packed.model.fps);
         let first_shard = self.shards.len();

@@ -131,7 +131,7 @@ impl Packed {
                         .shield
                         .as_ref()
                         .zip(m.attachment.as_ref())
-                        .map(|(shield, worn)| Guard::new(shield, worn)),
+                        .map(|(shield, worn)| Guard::new(shield, worn, &m.triangles)),
                     per_axis,
                     ones: vec![1.0; b.max(correction.map_or(0, |(c, _)| c.direction_count()))],
                 }

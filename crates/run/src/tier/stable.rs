@@ -4,19 +4,21 @@
 //! that the model's certificate covers, so the travel bound in the file holds whatever is fed in.
 
 use crate::clock::Clock;
-use crate::cpu::kernel::{Placement, Wearers, cast, hang_one, place_one, pose as pose_points, take_off_one};
+use crate::cpu::kernel::{
+    Found, Placement, Wearers, cast, hang_one, place_one, pose as pose_limbs, take_off_one,
+};
 use crate::cpu::packed::Packed;
 use crate::cpu::shard::{Room, Shard, placement};
 use crate::{Actor, Basis, Isa, Result, Tier, TierReport, clock, pose};
 use glam::{Affine3A, DVec3, Vec3};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use toile_model::{Model, RootFrame, Surroundings};
 
-/// What a model D hangs on: bones in the world, and the skin that it is kept outside of.
+/// Memory for what a model D is kept outside of: its wearer as posed, and what was found.
 #[derive(Default)]
-struct Worn {
-    bones: Vec<f32>,
+struct Outside {
     skin: Vec<f32>,
+    found: Found,
 }
 
 /// A learned garment on one character.
@@ -27,8 +29,9 @@ pub struct Stable {
     before: Option<(RootFrame, f64)>,
     /// Coefficients shown in the step before.
     shown_before: Vec<f32>,
-    /// The wearer in the latest step and the one before: only of a model D.
-    worn: [Worn; 2],
+    /// The wearer's bones in the world in the latest step and the one before: only of a model D.
+    worn: [Vec<f32>; 2],
+    outside: Mutex<Outside>,
 }
 
 impl Stable {
@@ -43,14 +46,17 @@ impl Stable {
         let mut shard = Shard::new(Arc::new(Packed::new(model, basis, false)), Isa::best(), 1, Room::Nothing);
         shard.enter(0);
         let shown_before = shard.coefficients(0).to_vec();
-        let worn = || {
-            let Some(correcting) = &shard.packed.correcting else { return Worn::default() };
-            Worn {
-                bones: vec![0.0; shard.packed.body.depth()],
-                skin: vec![0.0; correcting.guard.as_ref().map_or(0, |guard| guard.room(1))],
+        let mut outside = Outside::default();
+        let mut joints = 0;
+        if let Some(correcting) = &shard.packed.correcting {
+            joints = shard.packed.body.depth();
+            if let Some(guard) = &correcting.guard {
+                guard.provide(&mut outside.found);
+                outside.skin = vec![0.0; guard.room(1)];
             }
-        };
-        Self { worn: [worn(), worn()], shard, clock, before: None, shown_before }
+        }
+        let worn = [vec![0.0; joints], vec![0.0; joints]];
+        Self { worn, outside: Mutex::new(outside), shard, clock, before: None, shown_before }
     }
 
     /// How far a model D trusts what it learned for the present pose, 0 to 1.
@@ -81,12 +87,16 @@ impl Stable {
     }
 
     /// The corrected garment, carried by bones.
-    fn skinned(&self, y: &[f32], worn: &Worn, out: &mut [Vec3]) {
+    fn skinned(&self, y: &[f32], bones: &[f32], out: &mut [Vec3]) {
         let Some(correcting) = &self.shard.packed.correcting else { return };
         let (out, isa) = (cast::floats_mut(out), self.shard.isa);
         place_one(isa, &self.shard.packed.vertices, y, &Placement::NONE, out);
-        let wearer = Wearers { bones: &worn.bones, skin: &worn.skin };
-        hang_one(isa, &correcting.hanging, correcting.guard.as_ref(), wearer, out);
+        let mut outside = self.outside.lock().unwrap_or_else(PoisonError::into_inner);
+        let Outside { skin, found } = &mut *outside;
+        if let Some(guard) = &correcting.guard {
+            pose_limbs(isa, guard, bones, 1, skin);
+        }
+        hang_one(isa, &correcting.hanging, correcting.guard.as_ref(), Wearers { bones, skin }, found, out);
     }
 
     /// The cloth coefficients `y` of the current frame.
@@ -118,11 +128,7 @@ impl Stable {
         self.shard.step();
         if self.shard.packed.correcting.is_some() {
             self.worn.swap(0, 1);
-            self.shard.write_bones(0, &mut self.worn[0].bones);
-            if let Some(guard) = self.shard.packed.correcting.as_ref().and_then(|c| c.guard.as_ref()) {
-                let Worn { bones, skin } = &mut self.worn[0];
-                pose_points(self.shard.isa, guard, bones, 1, skin);
-            }
+            self.shard.write_bones(0, &mut self.worn[0]);
         }
         Ok(TierReport { clamped: self.shard.clamped })
     }

@@ -5,7 +5,7 @@
 //! each instance, a whole panel of outputs.
 
 use super::fuse::{Fuse, Fused};
-use super::{Guard, Hanging, PLACED, PLAIN, Placement, Rows, RowsMut, Schedule, Wearers};
+use super::{Found, Guard, Hanging, PLACED, PLAIN, Placement, Rows, RowsMut, Schedule, Wearers};
 use std::arch::x86_64::*;
 
 /// Sums as [`Fused`]; what goes across lanes by the instructions that there are for it.
@@ -347,38 +347,71 @@ pub(super) fn normals1(
 
 /// A panel of up to 8 instances, skinned side by side.
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn hang(
-    hanging: &Hanging,
-    guard: Option<&Guard>,
-    p: usize,
-    wearers: Wearers,
-    part: &[u32],
-    out: &mut RowsMut,
-) {
+pub(super) fn hang(hanging: &Hanging, p: usize, bones: &[f32], part: &[u32], out: &mut RowsMut) {
     let (take, give) = (
         |rows: [&[f32; PLACED]; 8], lanes: &mut [[f32; 8]; PLACED]| rows_to_lanes(rows, lanes),
         |lanes: &[[f32; 8]; PLACED], q: usize, part: &[u32], out: &mut RowsMut| {
             lanes_to_rows(lanes, q, part, out)
         },
     );
-    super::skin::panel::<super::register::Eight, 8>(hanging, guard, p, wearers, part, out, take, give);
+    super::skin::panel::<Fused, 8>(hanging, p, bones, part, out, take, give);
+}
+
+/// The same, left side by side.
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn carry(
+    hanging: &Hanging,
+    at: [usize; 2],
+    bones: &[f32],
+    part: &[u32],
+    from: &RowsMut,
+    points: &mut [f32],
+) {
+    let take = |rows: [&[f32; PLACED]; 8], lanes: &mut [[f32; 8]; PLACED]| rows_to_lanes(rows, lanes);
+    super::skin::take::<Fused, 8>(hanging, at, bones, part, from, points, take);
+}
+
+/// Rows of what lay side by side.
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn give([p, q]: [usize; 2], part: &[u32], points: &[f32], out: &mut RowsMut) {
+    lanes_to_rows(super::skin::panel_of(points, q), p, part, out);
+}
+
+/// A part of a garment, kept outside of limbs and skin.
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn push_out(guard: &Guard, p: usize, wearers: Wearers, points: &mut [f32], found: &mut Found) {
+    super::skin::push_part::<super::register::Eight, 8>(guard, p, wearers, points, found);
 }
 
 /// A panel of one instance, skinned.
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn hang1(
+pub(super) fn hang1(hanging: &Hanging, p: usize, bones: &[f32], part: &[u32], out: &mut RowsMut) {
+    super::skin::panel1::<Fused>(hanging, p, bones, part, out);
+}
+
+/// The same, as it is worked on further.
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn carry1(
     hanging: &Hanging,
-    guard: Option<&Guard>,
-    p: usize,
-    wearers: Wearers,
+    at: [usize; 2],
+    bones: &[f32],
     part: &[u32],
-    out: &mut RowsMut,
+    from: &RowsMut,
+    points: &mut [f32],
 ) {
-    super::skin::panel1::<Fused>(hanging, guard, p, wearers, part, out);
+    super::skin::take::<Fused, 1>(hanging, at, bones, part, from, points, |[row], lanes| {
+        lanes.as_flattened_mut().copy_from_slice(row);
+    });
+}
+
+/// A part of one garment, kept outside of limbs and skin.
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn push_out1(guard: &Guard, p: usize, wearers: Wearers, points: &mut [f32], found: &mut Found) {
+    super::skin::push_part::<super::register::Plain<Fused, 1>, 1>(guard, p, wearers, points, found);
 }
 
 /// All of one instance, skinned.
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn hang_all(hanging: &Hanging, guard: Option<&Guard>, wearer: Wearers, out: &mut [f32]) {
-    super::skin::all::<Fused>(hanging, guard, wearer, out);
+pub(super) fn hang_all(hanging: &Hanging, bones: &[f32], out: &mut [f32]) {
+    super::skin::all::<Fused>(hanging, bones, out);
 }

@@ -5,7 +5,7 @@
 //! each instance, a whole panel of outputs.
 
 use super::fuse::{Fuse, Fused};
-use super::{Guard, Hanging, PLACED, PLAIN, Placement, Rows, RowsMut, Schedule, Wearers};
+use super::{Found, Guard, Hanging, PLACED, PLAIN, Placement, Rows, RowsMut, Schedule, Wearers};
 use std::arch::x86_64::*;
 
 /// How many columns ahead a single instance asks for: its model may be in no cache. Measured: 32 to 64 gain 10 to
@@ -300,19 +300,38 @@ pub(super) fn normals1(
 
 /// A panel of up to 16 instances, skinned side by side.
 #[target_feature(enable = "avx512f,fma")]
-pub(super) fn hang(
-    hanging: &Hanging,
-    guard: Option<&Guard>,
-    p: usize,
-    wearers: Wearers,
-    part: &[u32],
-    out: &mut RowsMut,
-) {
+pub(super) fn hang(hanging: &Hanging, p: usize, bones: &[f32], part: &[u32], out: &mut RowsMut) {
     let (take, give) = (
         |rows: [&[f32; PLACED]; 16], lanes: &mut [[f32; 16]; PLACED]| rows_to_lanes(rows, lanes),
         |lanes: &[[f32; 16]; PLACED], q: usize, part: &[u32], out: &mut RowsMut| {
             lanes_to_rows(lanes, q, part, out)
         },
     );
-    super::skin::panel::<super::register::Sixteen, 16>(hanging, guard, p, wearers, part, out, take, give);
+    super::skin::panel::<Fused, 16>(hanging, p, bones, part, out, take, give);
+}
+
+/// The same, left side by side.
+#[target_feature(enable = "avx512f,fma")]
+pub(super) fn carry(
+    hanging: &Hanging,
+    at: [usize; 2],
+    bones: &[f32],
+    part: &[u32],
+    from: &RowsMut,
+    points: &mut [f32],
+) {
+    let take = |rows: [&[f32; PLACED]; 16], lanes: &mut [[f32; 16]; PLACED]| rows_to_lanes(rows, lanes);
+    super::skin::take::<Fused, 16>(hanging, at, bones, part, from, points, take);
+}
+
+/// Rows of what lay side by side.
+#[target_feature(enable = "avx512f,fma")]
+pub(super) fn give([p, q]: [usize; 2], part: &[u32], points: &[f32], out: &mut RowsMut) {
+    lanes_to_rows(super::skin::panel_of(points, q), p, part, out);
+}
+
+/// A part of a garment, kept outside of limbs and skin.
+#[target_feature(enable = "avx512f,fma")]
+pub(super) fn push_out(guard: &Guard, p: usize, wearers: Wearers, points: &mut [f32], found: &mut Found) {
+    super::skin::push_part::<super::register::Sixteen, 16>(guard, p, wearers, points, found);
 }

@@ -1,6 +1,6 @@
 //! Vertices that are within an arm or a leg are moved out of it, lanes over instances as in [`super::skin`].
 //!
-//! Limbs that a vertex meets often are always looked at, others where the box about its panel is near them. Every section of
+//! Limbs that a leader ([`super::guides`]) meets often are always looked at, others where the box about its group is near them. Every section of
 //! a limb is an ellipse ([`Section`]): one look says whether a vertex is in it, and how far. Which limbs a lane is held
 //! against is its own affair, and one that is not moved keeps its bits, so which instances share lanes changes nothing.
 //! Measured and left: lanes over the vertices of a panel, instance by instance (twice the time: a panel of a garment is
@@ -8,14 +8,18 @@
 //! whatever vertex they are of (a tenth more: with sixteen lanes half of all are near, and bringing them together costs as
 //! much as it saves).
 
-mod panel;
+mod look;
 
 use super::PLACED;
 use super::fuse::Fuse;
+use super::guides::Group;
 use super::normals::inverse_sqrt;
+use super::register::Register;
 use glam::Vec3;
-use panel::{column, move_out};
+use look::{column, three, turned};
 use toile_model::{Attachment, CARRIED, LimbTube, MAX_LIMBS, Section, Shield};
+
+pub(super) use look::Look;
 
 /// Numbers of a posed limb: three linear functions of a place ([`ALONG`], [`ACROSS`]), the two axes of its ellipse, each over its
 /// length, its line and its middle.
@@ -48,8 +52,6 @@ pub(crate) struct Limbs {
     pub shapes: Vec<Shape>,
     /// For every vertex which shapes it meets often, and which it may meet, bit by bit.
     pub meets: Vec<[u32; 2]>,
-    /// The same the other way round, for every panel and shape: which vertices meet it often, and which may.
-    met_by: Vec<[u16; 2]>,
     /// Parts of the trunk, bit by bit.
     pub trunk: u32,
     /// Limbs that lie on the garment.
@@ -76,10 +78,13 @@ pub(crate) struct Shape {
     pub outward: f32,
 }
 
-/// Which limbs are near a panel of vertices: bit by bit in any lane, and for each limb in which lanes.
+/// In which lanes each limb is near a group of vertices, bit by bit.
 pub(crate) struct Near {
-    any: u32,
-    lanes: [u32; MAX_LIMBS],
+    pub lanes: [u32; MAX_LIMBS],
+}
+
+impl Near {
+    pub const NONE: Self = Self { lanes: [0; MAX_LIMBS] };
 }
 
 impl Limbs {
@@ -121,13 +126,10 @@ impl Limbs {
         let meets: Vec<[u32; 2]> =
             shield.meets.iter().enumerate().map(|(v, often)| [*often, may_meet(v) & !often]).collect();
         let shapes: Vec<Shape> = shield.limbs.iter().enumerate().map(shape).collect();
-        let met_by =
-            meets.chunks(VERTICES).flat_map(|panel| (0..shapes.len()).map(move |k| column(panel, k)));
         let lies_above = |(k, s): (usize, &Shape)| u32::from(s.outward < 0.0) << k;
         Self {
             above: shapes.iter().enumerate().map(lies_above).sum(),
             trunk: (((1u64 << shield.trunk) - 1) << first_of_trunk) as u32,
-            met_by: met_by.collect(),
             shapes,
             meets,
             outward: shield.outward.iter().enumerate().map(|(v, n)| (12 * carried_by(v), *n)).collect(),
@@ -187,161 +189,94 @@ impl Limbs {
 
     /// Lanes in which a vertex is within the ball about the trunk, bit by bit.
     #[inline(always)]
-    fn at_trunk<F: Fuse, const W: usize>(&self, point: &[[f32; W]; 3], posed: &[[f32; W]]) -> u32 {
+    pub fn at_trunk<R: Register<W>, const W: usize>(&self, point: &[[f32; W]; 3], posed: &[[f32; W]]) -> u32 {
         let ball: &[[f32; W]; LAST] = posed.last_chunk().expect("it comes last");
-        let mut beyond = [0u32; W];
-        for n in 0..W {
-            let [x, y, z] = [0, 1, 2].map(|axis| point[axis][n] - ball[axis][n]);
-            beyond[n] = F::fma(x, x, F::fma(y, y, F::fma(z, z, -ball[3][n]))).to_bits();
-        }
-        F::signs(&beyond)
+        let x = R::load(&point[0]).minus(R::load(&ball[0]));
+        let y = R::load(&point[1]).minus(R::load(&ball[1]));
+        let z = R::load(&point[2]).minus(R::load(&ball[2]));
+        let beyond = R::splat(0.0).minus(R::load(&ball[3]));
+        x.fma(x, y.fma(y, z.fma(z, beyond))).signs()
     }
 
-    /// Whether a vertex meets any limb often.
-    pub fn meets_often(&self, v: usize) -> bool {
-        self.meets.get(v).is_some_and(|[often, _]| *often != 0)
+    /// Which limbs a vertex meets often, and which it may meet, bit by bit.
+    pub fn meets_of(&self, v: usize) -> [u32; 2] {
+        self.meets.get(v).copied().unwrap_or_default()
     }
 
-    /// Which of the limbs that a panel of vertices from `first` on may meet are near it.
+    /// Which vertices of a group meet a limb often, and which may, for every limb.
+    pub fn met_by(&self, group: &[usize]) -> Vec<[u16; 2]> {
+        let own: Vec<[u32; 2]> = group.iter().map(|v| self.meets_of(*v)).collect();
+        (0..self.shapes.len()).map(|k| column(&own, k)).collect()
+    }
+
+    /// Which of the limbs that a group of vertices may meet are near it.
     #[inline(always)]
-    pub fn near<F: Fuse, const W: usize>(
+    pub fn near<R: Register<W>, const W: usize>(
         &self,
-        first: usize,
+        group: &Group,
         posed: &[[f32; W]],
-        panel: &[[[f32; W]; 3]],
+        points: &[[[f32; W]; 3]],
     ) -> Near {
-        let mut near = Near { any: 0, lanes: [0; MAX_LIMBS] };
-        let own = self.meets.get(first..first + panel.len()).unwrap_or_default();
-        let mut bits = own.iter().fold(0, |bits, [_, may]| bits | may);
+        let mut near = Near::NONE;
+        let met = group.met_by.iter().enumerate();
+        let bits = met.fold(0u32, |bits, (k, [_, may])| bits | u32::from(*may != 0) << k);
         if bits == 0 {
             return near;
         }
-        let (mut low, mut high) = (panel[0], panel[0]);
-        for point in &panel[1..] {
+        let mut low: [R; 3] = three(&points[usize::from(group.vertices[0])], 0);
+        let mut high = low;
+        for v in &group.vertices[1..group.count] {
+            let at: [R; 3] = three(&points[usize::from(*v)], 0);
             for axis in 0..3 {
-                for n in 0..W {
-                    let at = point[axis][n];
-                    low[axis][n] = if at < low[axis][n] { at } else { low[axis][n] };
-                    high[axis][n] = if at > high[axis][n] { at } else { high[axis][n] };
-                }
+                low[axis] = at[axis].less_than(low[axis], at[axis], low[axis]);
+                high[axis] = high[axis].less_than(at[axis], at[axis], high[axis]);
             }
         }
-        let (mut centre, mut half) = ([[0.0f32; W]; 3], [[0.0f32; W]; 3]);
-        for axis in 0..3 {
-            for n in 0..W {
-                centre[axis][n] = 0.5 * (low[axis][n] + high[axis][n]);
-                half[axis][n] = 0.5 * (high[axis][n] - low[axis][n]);
-            }
-        }
-        let posed = posed.as_chunks::<NUMBERS>().0;
-        while bits != 0 {
-            let k = bits.trailing_zeros() as usize;
-            bits &= bits - 1;
-            let (shape, limb) = (&self.shapes[k], &posed[k]);
-            let apart = apart(&centre, rows(limb, MIDDLE));
+        let half = R::splat(0.5);
+        let centre = |axis: usize| half.times(low[axis].plus(high[axis]));
+        let extent = |axis: usize| half.times(high[axis].minus(low[axis]));
+        let (centre, extent) = ([centre(0), centre(1), centre(2)], [extent(0), extent(1), extent(2)]);
+        for k in (0..self.shapes.len()).filter(|k| bits >> k & 1 == 1) {
+            let (shape, limb) = (&self.shapes[k], self.posed(k, posed));
+            let middle: [R; 3] = three(limb, MIDDLE);
+            let apart = [centre[0].minus(middle[0]), centre[1].minus(middle[1]), centre[2].minus(middle[2])];
             // A box is apart from a limb where it is so along its line, across it or to its side.
-            let along = gap::<F, W>(&apart, &half, limb, LINE, shape.end);
-            let long = gap::<F, W>(&apart, &half, limb, WAYS[0], shape.beside);
-            let wide = gap::<F, W>(&apart, &half, limb, WAYS[1], shape.beside);
-            let mut close = [0u32; W];
-            for n in 0..W {
-                close[n] = along[n].to_bits() & long[n].to_bits() & wide[n].to_bits();
-            }
-            near.lanes[k] = F::signs(&close);
-            near.any |= u32::from(near.lanes[k] != 0) << k;
+            let along = gap(&apart, &extent, &three(limb, LINE), shape.end);
+            let long = gap(&apart, &extent, &three(limb, WAYS[0]), shape.beside);
+            let wide = gap(&apart, &extent, &three(limb, WAYS[1]), shape.beside);
+            near.lanes[k] = along.and(long).and(wide).signs();
         }
         near
     }
 
-    /// Moves a vertex out of `limbs` (bit by bit) in the lanes of `which`. Lanes that were within any, and those that were
-    /// within several, bit by bit.
+    /// The rows of a posed limb.
     #[inline(always)]
-    pub fn clear<F: Fuse, const W: usize>(
-        &self,
-        v: usize,
-        limbs: u32,
-        mut which: u32,
-        close: &Near,
-        posed: &[[f32; W]],
-        bones: &[[f32; W]],
-        point: &mut [[f32; W]; 3],
-    ) -> [u32; 2] {
-        let (mut once, mut twice) = (0, 0);
-        let Some(&[often, may]) = self.meets.get(v) else { return [0; 2] };
-        let mut bits = (often | may & close.any) & limbs;
-        if bits & self.trunk != 0 {
-            which &= self.at_trunk::<F, W>(point, posed);
-            if which == 0 {
-                return [0; 2];
-            }
-        }
-        let origin: &[[f32; W]; 3] = posed.last_chunk().expect("it comes last");
-        let mut seen = apart(point, origin);
-        let posed = posed.as_chunks::<NUMBERS>().0;
-        while bits != 0 {
-            let k = bits.trailing_zeros() as usize;
-            bits &= bits - 1;
-            let lanes = which & if often >> k & 1 == 1 { u32::MAX } else { close.lanes[k] };
-            if lanes == 0 {
-                continue;
-            }
-            let (shape, limb) = (&self.shapes[k], &posed[k]);
-            let place = at_place::<F, W>(&seen, limb, ALONG);
-            let inside = shape.inside::<F, W>(&seen, &place, limb);
-            let within = inside.signs::<F>(&place) & lanes;
-            if within == 0 {
-                continue;
-            }
-            let out = self.outward_at::<F, W>(v, bones, limb, shape);
-            move_out::<F, W>(within, shape, limb, &inside, &place, &out, point);
-            seen = apart(point, origin);
-            twice |= once & within;
-            once |= within;
-        }
-        [once, twice]
+    pub fn posed<'a, const W: usize>(&self, k: usize, posed: &'a [[f32; W]]) -> &'a [[f32; W]; NUMBERS] {
+        &posed.as_chunks::<NUMBERS>().0[k]
     }
 
-    /// Which way is out of the body for a vertex, or into it where the limb lies on the garment, in the ellipse's measure.
+    /// Which way is out of the body for a vertex, or into it where the limb lies on the garment.
     #[inline(always)]
-    fn outward_at<F: Fuse, const W: usize>(
-        &self,
-        v: usize,
-        bones: &[[f32; W]],
-        limb: &[[f32; W]; NUMBERS],
-        shape: &Shape,
-    ) -> [[f32; W]; 2] {
+    pub fn out_at<R: Register<W>, const W: usize>(&self, v: usize, k: usize, bones: &[[f32; W]]) -> [R; 3] {
         let (bone, outward) = self.outward[v];
-        let outward = outward * shape.outward;
         let bone: &[[f32; W]; 12] = bones[bone as usize..].first_chunk().expect("bones are whole");
-        let mut out = [[0.0f32; W]; 3];
-        for axis in 0..3 {
-            for n in 0..W {
-                let z = bone[6 + axis][n] * outward.z;
-                let yz = F::fma(bone[3 + axis][n], outward.y, z);
-                out[axis][n] = F::fma(bone[axis][n], outward.x, yz);
-            }
-        }
-        [dot::<F, W>(&out, limb, WAYS[0]), dot::<F, W>(&out, limb, WAYS[1])]
+        turned(bone, (outward * self.shapes[k].outward).to_array())
     }
+}
+
+/// What places are seen from.
+#[inline(always)]
+pub(crate) fn origin<const W: usize>(posed: &[[f32; W]]) -> &[[f32; W]; 3] {
+    posed.last_chunk().expect("it comes last")
 }
 
 /// How far a box is beyond `reach` in a direction of a limb.
 #[inline(always)]
-fn gap<F: Fuse, const W: usize>(
-    apart: &[[f32; W]; 3],
-    half: &[[f32; W]; 3],
-    limb: &[[f32; W]; NUMBERS],
-    at: usize,
-    reach: f32,
-) -> [f32; W] {
-    let middle = dot::<F, W>(apart, limb, at);
-    let mut out = [0.0f32; W];
-    for n in 0..W {
-        let [x, y, z] = [limb[at][n].abs(), limb[at + 1][n].abs(), limb[at + 2][n].abs()];
-        let extent = F::fma(half[0][n], x, F::fma(half[1][n], y, F::fma(half[2][n], z, reach)));
-        out[n] = middle[n].abs() - extent;
-    }
-    out
+fn gap<R: Register<W>, const W: usize>(apart: &[R; 3], half: &[R; 3], way: &[R; 3], reach: f32) -> R {
+    let middle = apart[0].fma(way[0], apart[1].fma(way[1], apart[2].times(way[2])));
+    let [x, y, z] = [way[0].magnitude(), way[1].magnitude(), way[2].magnitude()];
+    let extent = half[0].fma(x, half[1].fma(y, half[2].fma(z, R::splat(reach))));
+    middle.magnitude().minus(extent)
 }
 
 /// Three rows of a posed limb.
@@ -359,45 +294,6 @@ fn apart<const W: usize>(point: &[[f32; W]; 3], from: &[[f32; W]; 3]) -> [[f32; 
         }
     }
     apart
-}
-
-/// One of a limb's linear functions of a place.
-#[inline(always)]
-fn at_place<F: Fuse, const W: usize>(
-    seen: &[[f32; W]; 3],
-    limb: &[[f32; W]; NUMBERS],
-    at: usize,
-) -> [f32; W] {
-    let limb: &[[f32; W]; 4] = limb[at..].first_chunk().expect("four rows");
-    let mut out = [0.0f32; W];
-    for n in 0..W {
-        let z = F::fma(seen[2][n], limb[2][n], limb[3][n]);
-        out[n] = F::fma(seen[0][n], limb[0][n], F::fma(seen[1][n], limb[1][n], z));
-    }
-    out
-}
-
-/// Where vertices are in the section of a limb, in every lane.
-struct Inside<const W: usize> {
-    /// From the middle of the section, in the ellipse's measure, and the square of that distance.
-    at: [[f32; W]; 2],
-    at_sq: [f32; W],
-    /// How far the section reaches.
-    reach: [f32; W],
-}
-
-impl<const W: usize> Inside<W> {
-    /// Lanes that are within, bit by bit.
-    #[inline(always)]
-    fn signs<F: Fuse>(&self, place: &[f32; W]) -> u32 {
-        let mut within = [0u32; W];
-        for n in 0..W {
-            // By the signs: comparisons would be gathered lane by lane.
-            let beyond = F::fma(self.reach[n], -self.reach[n], self.at_sq[n]);
-            within[n] = (place[n].abs() - 1.0).to_bits() & beyond.to_bits();
-        }
-        F::signs(&within)
-    }
 }
 
 impl Shape {
@@ -463,55 +359,6 @@ impl Shape {
             }
         }
     }
-
-    /// Where vertices are in the section at their place along the limb.
-    #[inline(always)]
-    fn inside<F: Fuse, const W: usize>(
-        &self,
-        seen: &[[f32; W]; 3],
-        place: &[f32; W],
-        limb: &[[f32; W]; NUMBERS],
-    ) -> Inside<W> {
-        let mut at = [at_place::<F, W>(seen, limb, ACROSS[0]), at_place::<F, W>(seen, limb, ACROSS[1])];
-        let (mut at_sq, mut reach) = ([0.0f32; W], [0.0f32; W]);
-        let [a, b, c, d] = self.section.reach;
-        let [bend_u, bend_v] = self.section.middle.map(|m| -m[2]);
-        for n in 0..W {
-            let p = place[n];
-            at[0][n] = F::fma(bend_u, p * p, at[0][n]);
-            at[1][n] = F::fma(bend_v, p * p, at[1][n]);
-            at_sq[n] = F::fma(at[0][n], at[0][n], F::fma(at[1][n], at[1][n], 1e-12));
-            reach[n] = F::fma(F::fma(F::fma(d, p, c), p, b), p, a);
-        }
-        Inside { at, at_sq, reach }
-    }
-
-    /// By how much a vertex is to be moved along the two axes as they are posed. It goes straight away from the middle where it is
-    /// hardly inside; the deeper it is, the more towards the side that is out of the body for it: the front of a skirt
-    /// comes out in front of a thigh that has passed through it.
-    #[inline(always)]
-    fn out_of<F: Fuse, const W: usize>(
-        &self,
-        inside: &Inside<W>,
-        place: &[f32; W],
-        out: &[[f32; W]; 2],
-    ) -> [[f32; W]; 2] {
-        let Inside { at, at_sq, reach } = inside;
-        let [long_sq, wide_sq] = self.section.long.map(|l| l * l);
-        let mut by = [[0.0f32; W]; 2];
-        for n in 0..W {
-            // Root and division round the same everywhere, and take a third of the time of what they are elsewhere made of.
-            let rho = at_sq[n].sqrt();
-            let missing = reach[n] - rho;
-            let (to_u, to_v) = (F::fma(out[0][n], missing, at[0][n]), F::fma(out[1][n], missing, at[1][n]));
-            let far = reach[n] / F::fma(to_u, to_u, F::fma(to_v, to_v, 1e-12)).sqrt();
-            let fade = (1.0 - place[n].abs()) * (1.0 / FADE);
-            let fade = if fade < 1.0 { fade } else { 1.0 };
-            by[0][n] = F::fma(to_u, far, -at[0][n]) * (fade * long_sq);
-            by[1][n] = F::fma(to_v, far, -at[1][n]) * (fade * wide_sq);
-        }
-        by
-    }
 }
 
 /// The product of `v` with three rows of `limb` from `at` on.
@@ -529,6 +376,7 @@ fn dot<F: Fuse, const W: usize>(v: &[[f32; W]; 3], limb: &[[f32; W]], at: usize)
 #[cfg(test)]
 mod tests {
     use super::super::fuse::Exact;
+    use super::super::register::Plain;
     use super::*;
     use toile_model::{AROUND, NEIGHBOURS, Skin};
 
@@ -561,29 +409,35 @@ mod tests {
         Limbs::new(&shield, &worn)
     }
 
-    fn cleared(limbs: &Limbs, at: Vec3) -> Vec3 {
-        let bones: Vec<[f32; 1]> = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
-            .repeat(2)
-            .iter()
-            .map(|v| [*v])
-            .collect();
+    fn cleared(limbs: &Limbs, bones: &[[f32; 1]], at: Vec3) -> Vec3 {
         let mut posed = vec![[0.0f32; 1]; limbs.room()];
-        limbs.pose::<Exact, 1>(&bones, &mut posed);
+        limbs.pose::<Exact, 1>(bones, &mut posed);
         let mut point = at.to_array().map(|v| [v]);
-        let close = limbs.near::<Exact, 1>(0, &posed, &[point]);
-        limbs.clear::<Exact, 1>(0, !limbs.trunk, 1, &close, &posed, &bones, &mut point);
+        let (shape, limb) = (&limbs.shapes[0], limbs.posed(0, &posed));
+        let look = Look::<Plain<Exact, 1>, 1>::new(shape, limb, origin(&posed));
+        let within = look.within(&point);
+        look.leave(within, shape, limb, &limbs.out_at(0, 0, bones), &mut point);
         Vec3::from_array(point.map(|[v]| v))
+    }
+
+    fn at_rest() -> Vec<[f32; 1]> {
+        let one = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0];
+        one.repeat(2).iter().map(|v| [*v]).collect()
     }
 
     #[test]
     fn cloth_goes_under_an_arm_that_lies_on_it_and_over_one_that_it_is_worn_on() {
         // Deep in the arm, a little above its middle.
         let at = Vec3::new(0.02, 0.005, 0.0);
-        let (beside, worn) = (cleared(&arm_over(0.2), at), cleared(&arm_over(1.0), at));
+        let bones = at_rest();
+        let (beside, worn) = (cleared(&arm_over(0.2), &bones, at), cleared(&arm_over(1.0), &bones, at));
         assert!(beside.y < -0.05 && worn.y > 0.05, "{beside} {worn}");
-        assert!(cleared(&arm_over(0.0), at).y > 0.05, "a hand that has nothing to do with the garment");
+        assert!(
+            cleared(&arm_over(0.0), &bones, at).y > 0.05,
+            "a hand that has nothing to do with the garment"
+        );
         let outside = Vec3::new(0.02, 0.06, 0.0);
-        assert_eq!(cleared(&arm_over(0.2), outside), outside);
+        assert_eq!(cleared(&arm_over(0.2), &bones, outside), outside);
     }
 
     #[test]
@@ -594,20 +448,12 @@ mod tests {
             m.to_cols_array().map(|v| [v])
         };
         let bones: Vec<[f32; 1]> = [0.0, 0.8, -0.8].map(turned).concat();
-        let to = |limbs: &Limbs, at: Vec3| {
-            let mut posed = vec![[0.0f32; 1]; limbs.room()];
-            limbs.pose::<Exact, 1>(&bones, &mut posed);
-            let mut point = at.to_array().map(|v| [v]);
-            let close = limbs.near::<Exact, 1>(0, &posed, &[point]);
-            limbs.clear::<Exact, 1>(0, !limbs.trunk, 1, &close, &posed, &bones, &mut point);
-            Vec3::from_array(point.map(|[v]| v))
-        };
         limbs.shapes[0].bones = [12, 24];
         // Halfway between both it is where it was, 5 cm thick and what it is kept clear by.
         let at = Vec3::new(0.0, 0.045, 0.0);
-        let out = to(&limbs, at);
+        let out = cleared(&limbs, &bones, at);
         assert!((out.y - 0.057).abs() < 1e-3 && out.x.abs() < 1e-6 && out.z.abs() < 1e-6, "{out}");
         let outside = Vec3::new(0.0, 0.0, 0.058);
-        assert_eq!(to(&limbs, outside), outside);
+        assert_eq!(cleared(&limbs, &bones, outside), outside);
     }
 }

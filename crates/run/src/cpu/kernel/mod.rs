@@ -18,6 +18,7 @@ mod bones;
 mod bounded;
 pub mod cast;
 mod fuse;
+mod guides;
 mod large_pages;
 mod limbs;
 mod normals;
@@ -31,6 +32,9 @@ mod wider;
 
 pub(crate) use bones::{Turns, bones_to_lanes};
 pub(crate) use bounded::{hold as hold_one, hold_inputs, nearness, squares};
+pub(crate) use guides::{Found, TOGETHER};
+#[cfg(feature = "gpu")]
+pub(crate) use guides::{SKIN, TRUNK};
 pub(crate) use large_pages::Buffer;
 #[cfg(feature = "gpu")]
 pub(crate) use limbs::FADE;
@@ -38,7 +42,7 @@ pub(crate) use normals::{GROUP, Schedule, normals};
 #[cfg(feature = "gpu")]
 pub(crate) use push::NEAR_SQ;
 pub(crate) use push::{Guard, pose};
-pub(crate) use skin::{Hanging, Wearers, hang, hang_one, lanes_for};
+pub(crate) use skin::{Hanging, Wearers, carry, give, hang, hang_one, lanes_for, push_out};
 #[cfg(test)]
 pub(crate) use wider::Halves;
 pub(crate) use wider::{Lanes, WIDE, Wide, Work, widely};

@@ -14,9 +14,19 @@ pub(crate) trait Register<const W: usize>: Copy {
 
     fn load(from: &[f32; W]) -> Self;
     fn store(self, to: &mut [f32; W]);
+    /// In lanes whose bit is set.
+    #[inline(always)]
+    fn store_where(self, bits: u32, to: &mut [f32; W]) {
+        let mut from = [0.0; W];
+        self.store(&mut from);
+        Self::Fuse::replace(bits, &from, to);
+    }
     fn splat(value: f32) -> Self;
     fn minus(self, other: Self) -> Self;
+    fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
+    fn over(self, other: Self) -> Self;
+    fn root(self) -> Self;
     /// `self·by + to`.
     fn fma(self, by: Self, to: Self) -> Self;
     /// `−self·by + to`.
@@ -81,8 +91,23 @@ impl<F: Fuse, const W: usize> Register<W> for Plain<F, W> {
     }
 
     #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        Self::each(|l| self.0[l] + other.0[l])
+    }
+
+    #[inline(always)]
     fn times(self, other: Self) -> Self {
         Self::each(|l| self.0[l] * other.0[l])
+    }
+
+    #[inline(always)]
+    fn over(self, other: Self) -> Self {
+        Self::each(|l| self.0[l] / other.0[l])
+    }
+
+    #[inline(always)]
+    fn root(self) -> Self {
+        Self::each(|l| self.0[l].sqrt())
     }
 
     #[inline(always)]
@@ -136,7 +161,7 @@ mod x86 {
 
     macro_rules! register {
         ($(#[$what:meta])* $name:ident, $register:ty, $width:literal, $load:ident, $store:ident, $splat:ident, $sub:ident,
-         $mul:ident, $fma:expr, $less:expr, $guess:expr, $lanes:ty, $magnitude:expr, $and:expr, $signs:expr, $less_than:expr) => {
+         $add:ident, $mul:ident, $div:ident, $root:ident, $fma:expr, $less:expr, $guess:expr, $lanes:ty, $magnitude:expr, $and:expr, $signs:expr, $less_than:expr) => {
             $(#[$what])*
             #[derive(Clone, Copy)]
             pub(in super::super) struct $name($register);
@@ -170,9 +195,27 @@ mod x86 {
                 }
 
                 #[inline(always)]
+                fn plus(self, other: Self) -> Self {
+                    // SAFETY: see above.
+                    Self(unsafe { $add(self.0, other.0) })
+                }
+
+                #[inline(always)]
                 fn times(self, other: Self) -> Self {
                     // SAFETY: see above.
                     Self(unsafe { $mul(self.0, other.0) })
+                }
+
+                #[inline(always)]
+                fn over(self, other: Self) -> Self {
+                    // SAFETY: see above.
+                    Self(unsafe { $div(self.0, other.0) })
+                }
+
+                #[inline(always)]
+                fn root(self) -> Self {
+                    // SAFETY: see above.
+                    Self(unsafe { $root(self.0) })
                 }
 
                 #[inline(always)]
@@ -222,7 +265,8 @@ mod x86 {
 
     register!(
         /// Four lanes of any processor, products and sums rounded apart.
-        Four, __m128, 4, _mm_loadu_ps, _mm_storeu_ps, _mm_set1_ps, _mm_sub_ps, _mm_mul_ps,
+        Four, __m128, 4, _mm_loadu_ps, _mm_storeu_ps, _mm_set1_ps, _mm_sub_ps, _mm_add_ps, _mm_mul_ps,
+        _mm_div_ps, _mm_sqrt_ps,
         |a, b, c| _mm_add_ps(_mm_mul_ps(a, b), c),
         |a, b, c| _mm_sub_ps(c, _mm_mul_ps(a, b)),
         |x| _mm_castsi128_ps(_mm_sub_epi32(_mm_set1_epi32(GUESS as i32), _mm_srli_epi32::<1>(_mm_castps_si128(x)))),
@@ -237,7 +281,8 @@ mod x86 {
     );
     register!(
         /// Eight lanes. It is named in functions compiled for AVX2 and FMA alone.
-        Eight, __m256, 8, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_set1_ps, _mm256_sub_ps, _mm256_mul_ps,
+        Eight, __m256, 8, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_set1_ps, _mm256_sub_ps, _mm256_add_ps, _mm256_mul_ps,
+        _mm256_div_ps, _mm256_sqrt_ps,
         |a, b, c| _mm256_fmadd_ps(a, b, c),
         |a, b, c| _mm256_fnmadd_ps(a, b, c),
         |x| _mm256_castsi256_ps(_mm256_sub_epi32(_mm256_set1_epi32(GUESS as i32), _mm256_srli_epi32::<1>(_mm256_castps_si256(x)))),
@@ -249,7 +294,8 @@ mod x86 {
     );
     register!(
         /// Sixteen lanes. It is named in functions compiled for AVX-512 alone.
-        Sixteen, __m512, 16, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps, _mm512_sub_ps, _mm512_mul_ps,
+        Sixteen, __m512, 16, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps, _mm512_sub_ps, _mm512_add_ps, _mm512_mul_ps,
+        _mm512_div_ps, _mm512_sqrt_ps,
         |a, b, c| _mm512_fmadd_ps(a, b, c),
         |a, b, c| _mm512_fnmadd_ps(a, b, c),
         |x| _mm512_castsi512_ps(_mm512_sub_epi32(_mm512_set1_epi32(GUESS as i32), _mm512_srli_epi32::<1>(_mm512_castps_si512(x)))),

@@ -2,7 +2,9 @@
 
 use super::{Shard, Slot};
 use crate::angle::sin_cos;
-use crate::cpu::kernel::{self, GROUP, Isa, PLACED, Placement, Rows, RowsMut, Turns, Wearers};
+use crate::cpu::kernel::{
+    self, Buffer, Found, GROUP, Guard, Isa, PLACED, Placement, Rows, RowsMut, TOGETHER, Turns, Wearers,
+};
 use crate::cpu::packed::Packed;
 use glam::{DVec3, Vec3};
 use toile_model::RootFrame;
@@ -12,9 +14,6 @@ use toile_model::RootFrame;
 pub(crate) const BLOCK: usize = GROUP;
 /// Panels of the basis that are used together: 600 kB at 64 dims.
 const PANELS: usize = 48;
-
-/// The same where the skin is posed for each part: it should serve most garments whole.
-const GUARDED_PANELS: usize = 72;
 
 /// A panel of a block of instances, on cache lines.
 #[repr(align(64))]
@@ -30,6 +29,30 @@ const LOCAL: [u32; BLOCK] = {
     }
     rows
 };
+
+/// Memory for a block of instances that are kept outside of their wearers.
+#[derive(Default)]
+pub(crate) struct Outside {
+    /// Vertices of a part of the garment, carried and side by side.
+    points: Buffer,
+    /// Limbs and points of the skin, posed.
+    posed: Buffer,
+    found: Found,
+}
+
+impl Outside {
+    /// Makes room for a garment.
+    pub fn provide(&mut self, guard: &Guard) {
+        let larger = |buffer: &mut Buffer, needed: usize| {
+            if buffer.len() < needed {
+                *buffer = Buffer::new(needed);
+            }
+        };
+        larger(&mut self.points, PLACED * TOGETHER.min(guard.panels()) * BLOCK);
+        larger(&mut self.posed, guard.room(BLOCK));
+        guard.provide(&mut self.found);
+    }
+}
 
 /// From where vertices are looked at.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,7 +76,7 @@ fn placed((sin, cos): (f64, f64), root: &RootFrame, origin: DVec3) -> Placement 
 
 impl Shard {
     /// Vertices of all that are drawn, and normals where wanted.
-    pub fn draw(&mut self, view: &View, scratch: &mut [f32], posed: &mut [f32]) {
+    pub fn draw(&mut self, view: &View, scratch: &mut [f32], outside: &mut Outside) {
         kernel::prepare(self.isa);
         self.which.clear();
         for i in 0..self.slots.len() {
@@ -71,7 +94,7 @@ impl Shard {
         let inputs = Rows::new(&self.cut, packed.latent.padded());
         // A part of the basis that fits the second cache serves all instances before the next part is fetched.
         let guard = packed.correcting.as_ref().and_then(|c| c.guard.as_ref());
-        let together = if guard.is_some() { GUARDED_PANELS } else { PANELS };
+        let together = if guard.is_some() { TOGETHER } else { PANELS };
         let with_normals = !self.normals.is_empty();
         let mut rows = Panels([[0.0; PLACED]; BLOCK]);
         let rows = &mut rows.0;
@@ -105,30 +128,87 @@ impl Shard {
                         view,
                     };
                     poses.to_lanes(packed, block, lanes, &mut self.bone_lanes);
-                    if let Some(guard) = guard {
-                        let (bones, room) = (lanes * packed.body.depth(), guard.room(lanes));
-                        let parts = self.bone_lanes.chunks(bones).zip(posed.chunks_mut(room));
-                        for (bones, posed) in parts.take(block.len().div_ceil(lanes)) {
-                            kernel::pose(self.isa, guard, bones, lanes, posed);
+                }
+                let local = &LOCAL[..block.len()];
+                let bones = |n: usize| {
+                    let room = lanes * packed.body.depth();
+                    &self.bone_lanes[n * room..(n + 1) * room]
+                };
+                let side_by_side = lanes * PLACED * panels.len();
+                if let (Some(guard), Some(correcting)) = (guard, &packed.correcting) {
+                    for p in panels.clone() {
+                        let mut out = RowsMut::panel(rows, p);
+                        let basis = &packed.vertices;
+                        kernel::place(
+                            self.isa,
+                            basis,
+                            p..p + 1,
+                            inputs,
+                            depths,
+                            places,
+                            block,
+                            local,
+                            &mut out,
+                        );
+                        for (n, part) in local.chunks(lanes).enumerate() {
+                            let points = &mut outside.points[n * side_by_side..(n + 1) * side_by_side];
+                            let at = [p, p - first];
+                            kernel::carry(
+                                self.isa,
+                                &correcting.hanging,
+                                at,
+                                bones(n),
+                                lanes,
+                                part,
+                                &out,
+                                points,
+                            );
                         }
                     }
+                    let room = guard.room(lanes);
+                    for n in 0..block.len().div_ceil(lanes) {
+                        let points = &mut outside.points[n * side_by_side..(n + 1) * side_by_side];
+                        let skin = &mut outside.posed[n * room..(n + 1) * room];
+                        kernel::pose(self.isa, guard, bones(n), lanes, skin);
+                        let wearers = Wearers { bones: bones(n), skin };
+                        let which = first / TOGETHER;
+                        kernel::push_out(self.isa, guard, which, wearers, lanes, points, &mut outside.found);
+                    }
                 }
-                // Each panel goes through all that is done to it while it is near, and leaves once.
-                let local = &LOCAL[..block.len()];
+                // Each panel goes through what is left to be done to it while it is near, and leaves once.
                 for p in panels.clone() {
                     let mut out = RowsMut::panel(rows, p);
-                    let basis = &packed.vertices;
-                    kernel::place(self.isa, basis, p..p + 1, inputs, depths, places, block, local, &mut out);
-                    if let Some(correcting) = &packed.correcting {
-                        let room = guard.map_or(0, |guard| guard.room(lanes));
-                        for (n, part) in local.chunks(lanes).enumerate() {
-                            let bones = lanes * packed.body.depth();
-                            let wearers = Wearers {
-                                bones: &self.bone_lanes[n * bones..(n + 1) * bones],
-                                skin: &posed[n * room..(n + 1) * room],
-                            };
-                            let hanging = &correcting.hanging;
-                            kernel::hang(self.isa, hanging, guard, p, wearers, lanes, part, &mut out);
+                    let parts = local.chunks(lanes).enumerate();
+                    if guard.is_some() {
+                        for (n, part) in parts {
+                            let points = &outside.points[n * side_by_side..(n + 1) * side_by_side];
+                            kernel::give(self.isa, [p, p - first], lanes, part, points, &mut out);
+                        }
+                    } else {
+                        let basis = &packed.vertices;
+                        kernel::place(
+                            self.isa,
+                            basis,
+                            p..p + 1,
+                            inputs,
+                            depths,
+                            places,
+                            block,
+                            local,
+                            &mut out,
+                        );
+                        if let Some(correcting) = &packed.correcting {
+                            for (n, part) in parts {
+                                kernel::hang(
+                                    self.isa,
+                                    &correcting.hanging,
+                                    p,
+                                    bones(n),
+                                    lanes,
+                                    part,
+                                    &mut out,
+                                );
+                            }
                         }
                     }
                     if with_normals {

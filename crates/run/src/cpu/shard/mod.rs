@@ -17,7 +17,7 @@ use glam::{Affine3A, Vec3};
 use std::sync::Arc;
 use toile_model::{Attachment, Limits, RootFrame, RootTracker, Surroundings};
 
-pub(crate) use draw::{BLOCK, View, placement, world_bones};
+pub(crate) use draw::{BLOCK, Outside, View, placement, world_bones};
 
 /// Longest history a model may have.
 pub(crate) const MAX_ORDER: usize = 5;

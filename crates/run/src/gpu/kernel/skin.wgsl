@@ -2,7 +2,8 @@
 //
 // The arithmetic is that of the processor's kernels (`skin.rs`, `push.rs`, `limbs.rs`). Bones, limbs and points of the skin are
 // posed once, in workgroup memory, and as little of it as can be: what is there for one instance keeps others from
-// running. A vertex a thread, in an order in which those that meet the same limbs go together.
+// running. A vertex a thread, in an order in which those that meet the same limbs go together: first those that lead, then those
+// that are held only against what leaders beside them were in.
 
 @group(0) @binding(0) var<uniform> step: Step;
 @group(0) @binding(1) var<storage, read> places: array<vec4<f32>>;
@@ -11,14 +12,18 @@
 // BONES for each vertex, then BONES for each point of the skin: which, and the weight.
 @group(0) @binding(4) var<storage, read> hung: array<vec2<u32>>;
 // For each vertex limbs that it meets often and that it may meet, its number in the garment times eight and how many points it is
-// near, the first two points; then the others; then its outward direction and the bone that turns it; then of every panel
-// which limbs any of it may meet.
+// near, the first two points; then the others; then its outward direction and the bone that turns it; then the leaders that it listens
+// to, two in a number and counted from 1, and what it looks for all the same; then of every panel of leaders which limbs any of
+// it may meet.
 @group(0) @binding(5) var<storage, read> guards: array<vec4<u32>>;
 // Eight for each limb, then two for each point of the skin.
 @group(0) @binding(6) var<storage, read> shapes: array<vec4<f32>>;
 @group(0) @binding(7) var<storage, read_write> vertices: array<f32>;
 
-const PANELS = (GARMENT + PANEL - 1u) / PANEL;
+const PANELS = (LEADERS + PANEL - 1u) / PANEL;
+// What is found, besides the limbs.
+const SKIN = 1u << 31u;
+const IN_TRUNK = select(0u, 1u << min(FIRST_OF_TRUNK, 31u), FIRST_OF_TRUNK < LIMBS);
 const SHAPE = 8u;
 // Four rows and one of nothing: at a stride of four all limbs would lie in the same two banks.
 const LIMB = 5u;
@@ -34,6 +39,8 @@ var<workgroup> skin_world: array<vec4<f32>, POINTS + 1u>;
 // Low and high corners of the boxes about panels.
 var<workgroup> boxes: array<f32, BOXES>;
 var<workgroup> near_panel: array<atomic<u32>, PANELS>;
+// What leaders were in.
+var<workgroup> told: array<u32, TOLD>;
 
 struct Blend {
     x: vec3<f32>,
@@ -184,7 +191,7 @@ fn make_boxes(i: u32, thread: u32) {
         let axis = e % 3u;
         var low = 1e30;
         var high = -1e30;
-        for (var s = panel * PANEL; s < min((panel + 1u) * PANEL, GARMENT); s++) {
+        for (var s = panel * PANEL; s < min((panel + 1u) * PANEL, LEADERS); s++) {
             let at = vertices[3u * (i * VERTICES + (guards[s].z >> 3u)) + axis];
             low = min(low, at);
             high = max(high, at);
@@ -202,7 +209,7 @@ fn look_near(thread: u32) {
     for (var e = thread; e < PANELS * LIMBS; e += THREADS) {
         let panel = e / LIMB_ROWS;
         let k = e % LIMB_ROWS;
-        if ((guards[3u * GARMENT + panel].x >> k & 1u) == 1u) {
+        if ((guards[4u * GARMENT + panel].x >> k & 1u) == 1u) {
             let low = vec3<f32>(boxes[6u * panel], boxes[6u * panel + 1u], boxes[6u * panel + 2u]);
             let high = vec3<f32>(boxes[6u * panel + 3u], boxes[6u * panel + 4u], boxes[6u * panel + 5u]);
             let half = 0.5 * (high - low);
@@ -218,9 +225,9 @@ fn look_near(thread: u32) {
     }
 }
 
-// Moves a vertex out of the limbs of `bits`: whether it was within any, and within several.
-fn clear(v: u32, bits_: u32, point: ptr<function, vec3<f32>>) -> vec2<bool> {
-    var within = vec2<bool>(false, false);
+// Moves a vertex out of the limbs of `bits`: those that it was within, and whether it was within several.
+fn clear(v: u32, bits_: u32, point: ptr<function, vec3<f32>>) -> vec2<u32> {
+    var within = vec2<u32>(0u, 0u);
     var bits = bits_;
     while (bits != 0u) {
         let k = firstTrailingBit(bits);
@@ -251,8 +258,8 @@ fn clear(v: u32, bits_: u32, point: ptr<function, vec3<f32>>) -> vec2<bool> {
         let fade = min((1.0 - abs(place)) * (1.0 / FADE), 1.0);
         let by = (to * (reach * inverseSqrt(dot(to, to) + 1e-12)) - at) * fade;
         *point += long * (by.x * middle_u.w) + wide * (by.y * middle_v.w);
-        within.y = within.y || within.x;
-        within.x = true;
+        within.y |= u32(within.x != 0u);
+        within.x |= 1u << k;
     }
     return within;
 }
@@ -288,33 +295,64 @@ fn off_the_skin(v: u32, count: u32, first: u32, point: ptr<function, vec3<f32>>)
     return vec2<bool>(moved > 0.0, false);
 }
 
-fn push_out(v: u32, near: u32, point: ptr<function, vec3<f32>>) {
+// What a follower was told by the leaders beside it, or looks for all the same.
+fn heard(v: u32) -> u32 {
+    let listens = guards[3u * GARMENT + v];
+    var bits = listens.z;
+    for (var k = 0u; k < 4u; k++) {
+        let leader = listens[k / 2u] >> (16u * (k % 2u)) & 0xffffu;
+        if (leader != 0u) {
+            bits |= told[leader - 1u];
+        }
+    }
+    return bits;
+}
+
+// What it was in. One that leads looks at all limbs that it meets often and at those of `near` that it may meet, one that follows at
+// those of `near` alone.
+fn push_out(v: u32, near: u32, leads: bool, point: ptr<function, vec3<f32>>) -> u32 {
     let from_ = *point;
     let guard = guards[v];
-    let bits = guard.x | (guard.y & near);
-    var met = clear(v, bits & ~TRUNK, point);
+    let bits = select((guard.x | guard.y) & near, guard.x | (guard.y & near), leads) & ~TRUNK;
+    let met = clear(v, bits, point);
+    let is_met = met.x != 0u;
+    var found = met.x;
     let is_free = guard.x != 0u;
-    var skin = vec2<bool>(false, true);
+    var skin = vec2<bool>(false, leads);
     let points = guard.z & 7u;
-    if (points > 0u) {
+    if (points > 0u && (leads || is_met || (near & SKIN) != 0u)) {
         skin = off_the_skin(v, points, guard.w, point);
+        found |= select(0u, SKIN, skin.x);
     }
     // What lies on no skin that it knows may be in the trunk.
-    var again = met.y || (skin.x && (met.x || is_free));
-    if (met.x || again || (skin.y && is_free)) {
+    var again = met.y != 0u || (skin.x && is_met);
+    let at_trunk = !leads && (near & IN_TRUNK) != 0u;
+    if (is_met || again || (skin.y && is_free) || at_trunk) {
+        let all = guard.x | (guard.y & select(near | TRUNK, near, leads));
         // Out of a limb may be into the trunk, and from there, out of skin or out of one thigh into another.
         let apart = *point - trunk.xyz;
         if (dot(apart, apart) < trunk.w) {
-            again = clear(v, bits & TRUNK, point).x || again;
+            let in_trunk = clear(v, all & TRUNK, point).x != 0u;
+            found |= select(0u, IN_TRUNK, in_trunk);
+            again = again || in_trunk;
         }
         if (again) {
-            clear(v, bits & ~TRUNK & ~ABOVE, point);
+            clear(v, all & ~TRUNK & ~ABOVE, point);
         }
         let by = *point - from_;
         let length_sq = dot(by, by);
         if (length_sq > LIMIT * LIMIT) {
             *point = from_ + by * (LIMIT / sqrt(length_sq));
         }
+    }
+    return found;
+}
+
+// The same of one that leads, for its followers.
+fn lead(s: u32, near: u32, point: ptr<function, vec3<f32>>) {
+    let found = push_out(s, near, true, point);
+    if (HAS_FOLLOWERS) {
+        told[s] = found;
     }
 }
 
@@ -341,8 +379,8 @@ fn hang(
         let at = 3u * (i * VERTICES + (guards[s].z >> 3u));
         let m = blend(s, GARMENT);
         var point = turned(m, vec3<f32>(vertices[at], vertices[at + 1u], vertices[at + 2u]), m.at);
-        if (IS_GUARDED && !HAS_RARE) {
-            push_out(s, 0xffffffffu, &point);
+        if (IS_GUARDED && !HAS_RARE && s < LEADERS) {
+            lead(s, 0xffffffffu, &point);
         }
         vertices[at] = point.x;
         vertices[at + 1u] = point.y;
@@ -354,10 +392,26 @@ fn hang(
         workgroupBarrier();
         look_near(thread);
         workgroupBarrier();
-        for (var s = thread; s < GARMENT; s += THREADS) {
+        for (var s = thread; s < LEADERS; s += THREADS) {
             let at = 3u * (i * VERTICES + (guards[s].z >> 3u));
             var point = vec3<f32>(vertices[at], vertices[at + 1u], vertices[at + 2u]);
-            push_out(s, atomicLoad(&near_panel[s / PANEL]), &point);
+            lead(s, atomicLoad(&near_panel[s / PANEL]), &point);
+            vertices[at] = point.x;
+            vertices[at + 1u] = point.y;
+            vertices[at + 2u] = point.z;
+        }
+    }
+    if (HAS_FOLLOWERS) {
+        workgroupBarrier();
+        storageBarrier();
+        for (var s = LEADERS + thread; s < GARMENT; s += THREADS) {
+            let near = heard(s);
+            if (near == 0u) {
+                continue;
+            }
+            let at = 3u * (i * VERTICES + (guards[s].z >> 3u));
+            var point = vec3<f32>(vertices[at], vertices[at + 1u], vertices[at + 2u]);
+            push_out(s, near, false, &point);
             vertices[at] = point.x;
             vertices[at + 1u] = point.y;
             vertices[at + 2u] = point.z;
