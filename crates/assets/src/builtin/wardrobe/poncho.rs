@@ -9,10 +9,13 @@ use std::f64::consts::TAU;
 
 /// Cuts, sews and places the poncho.
 pub fn poncho(form: &Form, vertices: usize) -> Result<Garment> {
-    // Flatter than the arms of an A-pose, so that its cone passes above them.
-    let circle = 0.9;
-    let neck_y = form.shoulder.y + 0.095;
-    let shell = form.trunk.hoop(neck_y, 0.045);
+    // Not much more than two thirds of a circle: a fuller one that arms throw up opens like a parachute and goes over the head.
+    let circle = 0.7;
+    // Laid flatter than the arms of an A-pose, so that its cone passes above them, and below the chin.
+    let laid = 0.85;
+    let neck_y = form.shoulder.y + 0.08;
+    // So narrow that a neckline that is thrown up does not pass the head.
+    let shell = form.trunk.hoop(neck_y, 0.025);
     let faces = [Face::Front, Face::Back];
     let halves = faces.map(|f| shell.half_width(neck_y, f));
     let radius = 2.0 * (halves[0] + halves[1]) / (TAU * circle);
@@ -23,7 +26,7 @@ pub fn poncho(form: &Form, vertices: usize) -> Result<Garment> {
         pattern.sew(format!("shoulder {side}"), (panels[0], front), (panels[1], back))?;
     }
     let cut = pattern.cut(vertices)?;
-    let cones = [0, 1].map(|k| sheets[k].cone(&shell, neck_y, circle));
+    let cones = [0, 1].map(|k| sheets[k].cone(&shell, neck_y, laid));
     let positions = cut.place(|panel, p| cones[panel](p));
     // It lies on the shoulders by itself and is not held.
     cut.sew(&pattern, "poncho", &positions, &[])
