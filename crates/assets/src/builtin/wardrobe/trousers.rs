@@ -16,7 +16,7 @@ use glam::{DVec2, DVec3};
 /// Distance at which the cloth is laid around the body, m.
 const CLEARANCE: f64 = 0.014;
 /// How far the crotch seam hangs below the crotch, m.
-const RISE_EASE: f64 = 0.09;
+const RISE_EASE: f64 = 0.095;
 /// Least height from crotch seam to the fullest place of the seat, m.
 const SEAT: f64 = 0.075;
 /// Least width of the cloth that passes between the legs, from front to back, m. Where that is narrow, or the crotch seam
@@ -24,10 +24,10 @@ const SEAT: f64 = 0.075;
 /// drawn into it (docs/decisions/036).
 const BETWEEN: f64 = 0.16;
 /// By how much the waist edge of a back panel rises from the side to the centre seam, m: a seat that bends is longer at the back.
-const BACK_RISE: f64 = 0.03;
+const BACK_RISE: f64 = 0.02;
 /// What the front takes of the cloth that passes between the legs. A seat needs more than a belly when it stands; but thighs
-/// that rub hold on to what is tight, and with 0.35 a walk stretched the crotch by half (8 % now).
-const FRONT_SHARE: f64 = 0.55;
+/// that rub hold on to what is tight, and with 0.35 a walk stretched the crotch by half (7 % now).
+const FRONT_SHARE: f64 = 0.5;
 /// Rounds in which the placed cloth slides.
 const ROUNDS: usize = 40;
 /// Points along a drawn seam.
@@ -52,11 +52,11 @@ fn cutting(build: Build) -> Cutting {
     match build {
         // Up to the waist, shaped by the side seams, tapered.
         Build::Female => {
-            Cutting { below_waist: 0.015, hip_ease: 0.09, thigh_ease: 0.15, hem: 0.62, centre: [0.14, 0.24] }
+            Cutting { below_waist: 0.015, hip_ease: 0.05, thigh_ease: 0.15, hem: 0.62, centre: [0.14, 0.24] }
         }
         // On the hips, straight.
         Build::Male => {
-            Cutting { below_waist: 0.05, hip_ease: 0.10, thigh_ease: 0.14, hem: 0.72, centre: [0.2, 0.3] }
+            Cutting { below_waist: 0.05, hip_ease: 0.06, thigh_ease: 0.14, hem: 0.72, centre: [0.2, 0.3] }
         }
     }
 }
