@@ -161,6 +161,27 @@ fn hands_stay_clear_of_the_hips() {
     }
 }
 
+#[test]
+fn shins_do_not_pass_through_each_other() {
+    // A shin is 10 cm thick at the calf, 7 at the ankle: with the axes this far apart it touches the other at most.
+    const APART_M: f32 = 0.07;
+    let s = skeleton();
+    let more = ["training/walk-slalom", "training/run-slalom", "training/jog-turn-left"].map(String::from);
+    for name in names().into_iter().chain(more) {
+        for (f, pose) in make(&name).poses.iter().enumerate().step_by(2) {
+            let world = s.world_from_joints(pose);
+            let at = |joint: &str| Vec3::from(world[s.find(joint).unwrap()].translation);
+            let [left, right] = ["l", "r"].map(|side| {
+                let (knee, ankle) = (at(&format!("{side}_knee")), at(&format!("{side}_ankle")));
+                (0..=20).map(move |k| knee.lerp(ankle, k as f32 / 20.0))
+            });
+            let apart = left.flat_map(|p| right.clone().map(move |q| p.distance(q)));
+            let least = apart.fold(f32::INFINITY, f32::min);
+            assert!(least > APART_M, "{name}, frame {f}: {least} m");
+        }
+    }
+}
+
 fn world_x(s: &Skeleton, joint: &str) -> f32 {
     s.world_from_joints(&s.rest_pose())[s.find(joint).unwrap()].translation.x
 }

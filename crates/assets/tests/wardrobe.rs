@@ -17,7 +17,7 @@ const WANTED: [(&str, usize, usize, usize, Option<&str>); 12] = [
     ("poncho", 2450, 2, 2, None),
     ("cape", 2242, 1, 2, Some("neckline")),
     ("pants", 560, 3, 4, Some("waist")),
-    ("jacket", 3600, 3, 5, None),
+    ("jacket", 3600, 3, 5, Some("collar")),
     ("jumper", 900, 4, 4, None),
 ];
 
@@ -285,6 +285,25 @@ fn pins_are_where_a_garment_needs_them() {
         }
         assert_eq!(g.fabric, "cotton");
     }
+}
+
+#[test]
+fn a_collar_is_held_at_its_own_length() {
+    let jacket = wardrobe().iter().find(|g| g.name == "jacket").unwrap();
+    let held = |v: u32| jacket.pins[0].vertices.binary_search(&v).is_ok();
+    let mut edges = 0;
+    for (tri, flat) in jacket.sim.triangles.iter().zip(&jacket.rest) {
+        for k in 0..3 {
+            let [a, b] = [tri[k], tri[(k + 1) % 3]];
+            if held(a) && held(b) {
+                let [p, q] = [a, b].map(|i| jacket.sim.positions[i as usize]);
+                let strain = p.distance(q) / flat[k].distance(flat[(k + 1) % 3]) - 1.0;
+                assert!(strain.abs() < 0.03, "{a}-{b}: {strain}");
+                edges += 1;
+            }
+        }
+    }
+    assert!(edges > 9, "{edges}");
 }
 
 #[test]

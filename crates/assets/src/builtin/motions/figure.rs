@@ -13,6 +13,10 @@ const CLEARANCE: f64 = 0.012;
 /// The same under a foot that is held.
 const HELD_CLEARANCE: f64 = 0.03;
 
+/// A swinging foot passes a standing one at this distance of the ankles, m, while it is no farther ahead or behind than this.
+const APART: f64 = 0.085;
+const BESIDE: f64 = 0.30;
+
 /// Movements on top of the gait, per sample of the travel; radians and metres.
 #[derive(Clone, Debug)]
 pub(super) struct Extra {
@@ -198,6 +202,7 @@ impl<'a> Figure<'a> {
             self.hold(&plan.extra.legs[k], k, &roots, &mut feet);
         }
         self.clear_of_ground(&mut feet);
+        self.clear_of_each_other(travel, &mut feet);
         let longest: Vec<f64> = styles.iter().map(|s| s.stretch * length).collect();
         self.within_reach(&longest, &mut roots, &mut feet);
 
@@ -248,6 +253,34 @@ impl<'a> Figure<'a> {
             for (foot, by) in feet.iter_mut().zip(envelope(&lack, 0.02)) {
                 let (foot, free) = &mut foot[k];
                 foot.ankle.y += by * *free;
+            }
+        }
+    }
+
+    /// Takes swinging feet around standing ones on their own side. Where a way turns, the straight line from one footfall to the
+    /// next can lead through the other leg; straight on, gait keeps feet apart by itself.
+    fn clear_of_each_other(&self, travel: &Travel, feet: &mut [[(Foot, f64); 2]]) {
+        if travel.heading.iter().all(|h| *h == travel.heading[0]) {
+            return;
+        }
+        for k in 0..2 {
+            let side = self.legs[k].side;
+            let aside = |i: usize| DQuat::from_rotation_y(travel.heading[i]) * DVec3::X * side;
+            let lack: Vec<f64> = feet
+                .iter()
+                .enumerate()
+                .map(|(i, feet)| {
+                    let (swinging, standing) = (&feet[k].0, &feet[1 - k]);
+                    let off = swinging.ankle - standing.0.ankle;
+                    let apart = off.dot(aside(i));
+                    let along = (DVec3::new(off.x, 0.0, off.z) - aside(i) * apart).length();
+                    let room = APART * (1.0 - (along / BESIDE).powi(2)).max(0.0);
+                    (room - apart).max(0.0) * feet[k].1 * (1.0 - standing.1)
+                })
+                .collect();
+            for (i, by) in envelope(&lack, 0.03).into_iter().enumerate() {
+                let (foot, free) = &mut feet[i][k];
+                foot.ankle += aside(i) * (by * *free * *free);
             }
         }
     }

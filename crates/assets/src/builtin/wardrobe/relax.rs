@@ -18,6 +18,20 @@ pub fn slide(cut: &Cut, positions: &mut [DVec3], shell: &Shell, free: &[bool], r
     pull(cut, positions, free, rounds, |v, p| shell.bring(p, levels[v]));
 }
 
+/// Draws a line of vertices to its flat lengths, from its middle to both ends.
+pub fn draw_in(positions: &mut [DVec3], line: &[u32], flat: &[f64]) {
+    let old: Vec<DVec3> = line.iter().map(|&v| positions[v as usize]).collect();
+    let middle = line.len() / 2;
+    for k in middle..flat.len() {
+        let along = (old[k + 1] - old[k]).normalize_or_zero();
+        positions[line[k + 1] as usize] = positions[line[k] as usize] + along * flat[k];
+    }
+    for k in (0..middle).rev() {
+        let along = (old[k] - old[k + 1]).normalize_or_zero();
+        positions[line[k] as usize] = positions[line[k + 1] as usize] + along * flat[k];
+    }
+}
+
 /// Pulls free vertices along their edges; after each round `bring` puts every one where it may be.
 pub fn pull(
     cut: &Cut,

@@ -207,6 +207,15 @@ impl Cut {
         (0..=n).map(|k| self.welded[panel][(first + k) % around]).collect()
     }
 
+    /// Simulation vertices along one edge of a panel and the flat lengths between them.
+    pub fn edge(&self, panel: usize, edge: usize) -> (Vec<u32>, Vec<f64>) {
+        let (first, n) = self.edges[panel][edge];
+        // A panel's boundary comes first among its points.
+        let around: usize = self.edges[panel].iter().map(|e| e.1).sum();
+        let flat = |k: usize| self.panels[panel].points[(first + k) % around];
+        (self.along(panel, edge), (0..n).map(|k| flat(k).distance(flat(k + 1))).collect())
+    }
+
     /// Marks the simulation vertices that belong to these panels and to no other.
     pub fn only_in(&self, panels: &[usize]) -> Vec<bool> {
         let mut only = vec![true; self.count];

@@ -5,10 +5,10 @@ use super::form::{Build, Form};
 use super::limb::StraightLimb;
 use super::panel::Outline;
 use super::relax;
-use super::sew::{Cut, Pattern};
+use super::sew::{Cut, Pattern, PinnedEdges};
 use super::shell::Shell;
 use super::sleeve::{Armhole, Sleeve};
-use crate::{Garment, Result};
+use crate::{Garment, PinTarget, Result};
 use glam::{DVec2, DVec3};
 
 const MIRROR: DVec3 = DVec3::new(-1.0, 1.0, 1.0);
@@ -24,6 +24,10 @@ struct Cutting {
     below_hip: f64,
     /// Depth of the neckline, front and back.
     neck_depth: [f64; 2],
+    /// Around a sleeve at the underarm over the girth of the arm there. The wider it is the lower is its cap and the longer
+    /// its seam under the arm: with a cap as high as an arm that hangs wants, 1.04, an arm that is thrown up pulls its sleeve
+    /// into itself.
+    sleeve: f64,
     /// How far the edges of an open front lie from the middle.
     open: Option<f64>,
 }
@@ -34,7 +38,8 @@ pub fn shirt(form: &Form, vertices: usize) -> Result<Garment> {
         Build::Female => (0.10, 0.0, [0.075, 0.035]),
         Build::Male => (0.13, 0.03, [0.065, 0.028]),
     };
-    let cutting = Cutting { name: "shirt", ease, clearance: 0.014, below_hip, neck_depth, open: None };
+    let cutting =
+        Cutting { name: "shirt", ease, clearance: 0.014, below_hip, neck_depth, sleeve: 1.25, open: None };
     sew(form, vertices, &cutting)
 }
 
@@ -45,16 +50,30 @@ pub fn jacket(form: &Form, vertices: usize) -> Result<Garment> {
         Build::Male => (0.19, 0.0),
     };
     let neck_depth = [0.10, 0.03];
-    let cutting =
-        Cutting { name: "jacket", ease, clearance: 0.026, below_hip, neck_depth, open: Some(0.012) };
+    let cutting = Cutting {
+        name: "jacket",
+        ease,
+        clearance: 0.026,
+        below_hip,
+        neck_depth,
+        sleeve: 1.04,
+        open: Some(0.012),
+    };
     sew(form, vertices, &cutting)
 }
 
 /// A wide sweater.
 pub fn sweater(form: &Form, vertices: usize) -> Result<Garment> {
     let neck_depth = [0.065, 0.03];
-    let cutting =
-        Cutting { name: "sweater", ease: 0.16, clearance: 0.022, below_hip: 0.03, neck_depth, open: None };
+    let cutting = Cutting {
+        name: "sweater",
+        ease: 0.16,
+        clearance: 0.022,
+        below_hip: 0.03,
+        neck_depth,
+        sleeve: 1.2,
+        open: None,
+    };
     sew(form, vertices, &cutting)
 }
 
@@ -98,7 +117,7 @@ fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
         if k == 0 { p } else { p * MIRROR }
     };
     let armhole = Armhole { edges, place: &on_hole };
-    let sleeve = Sleeve::new(&arm, &armhole, 0.02)?;
+    let sleeve = Sleeve::new(&arm, &armhole, cutting.sleeve, 0.02)?;
     let eases = edges.map(|edge| {
         let o = sleeve.outline("sleeve");
         o.edges[o.edge("cap +").unwrap_or(0)].length() / edge.length()
@@ -118,8 +137,22 @@ fn sew(form: &Form, vertices: usize, cutting: &Cutting) -> Result<Garment> {
         _ if panel == sleeves[1] => on_arm(p * DVec2::new(-1.0, 1.0)) * MIRROR,
         _ => blocks[usize::from(panel == back)].place(&shell, p),
     });
-    slide(&cut, &mut positions, &shell, &arm, &cut.only_in(&sleeves));
-    cut.sew(&pattern, cutting.name, &positions, &[])
+    let of_sleeve = cut.only_in(&sleeves);
+    let mut free = vec![true; cut.count];
+    slide(&cut, &mut positions, &shell, &arm, &of_sleeve, &free);
+    let mut pins = Vec::new();
+    if cutting.open.is_some() {
+        // What is held keeps the length it is given here.
+        let edge = outlines[1].edge("neck").unwrap_or(0);
+        let (line, flat) = cut.edge(back, edge);
+        relax::draw_in(&mut positions, &line, &flat);
+        line.iter().for_each(|&v| free[v as usize] = false);
+        slide(&cut, &mut positions, &shell, &arm, &of_sleeve, &free);
+        // An open front does not keep shoulders on: the collar does, which lies around the nape.
+        let edges = vec![("back", "neck")];
+        pins.push(PinnedEdges { name: "collar", edges, target: PinTarget::Body });
+    }
+    cut.sew(&pattern, cutting.name, &positions, &pins)
 }
 
 /// A sewn pattern, and which of its panels are what.
@@ -158,7 +191,14 @@ fn sewn(fronts: Vec<Outline>, back: Outline, sleeve: &Sleeve, eases: [f64; 2]) -
 
 /// Takes out the worst strain. Every vertex slides at the level where it was laid: sleeves above the arm, the rest above the
 /// trunk. Where arm and trunk meet, none may enter the other either.
-fn slide(cut: &Cut, positions: &mut [DVec3], shell: &Shell, arm: &StraightLimb, of_sleeve: &[bool]) {
+fn slide(
+    cut: &Cut,
+    positions: &mut [DVec3],
+    shell: &Shell,
+    arm: &StraightLimb,
+    of_sleeve: &[bool],
+    free: &[bool],
+) {
     let side = |p: DVec3| if p.x < 0.0 { MIRROR } else { DVec3::ONE };
     let on_sleeve = |p: DVec3| arm.in_limb(p * side(p));
     let levels: Vec<f64> = positions
@@ -166,7 +206,7 @@ fn slide(cut: &Cut, positions: &mut [DVec3], shell: &Shell, arm: &StraightLimb, 
         .zip(of_sleeve)
         .map(|(p, of_arm)| if *of_arm { arm.shell.level(on_sleeve(*p)) } else { shell.level(*p) }.max(0.0))
         .collect();
-    relax::pull(cut, positions, &vec![true; cut.count], 220, |v, p| {
+    relax::pull(cut, positions, free, 220, |v, p| {
         if !of_sleeve[v] {
             let p = shell.bring(p, levels[v]);
             let q = on_sleeve(p);

@@ -36,8 +36,9 @@ pub struct Armhole<'a> {
 }
 
 impl Sleeve {
-    /// Drafts the sleeve for an arm and an armhole. The cuff ends `short_of_wrist` above the wrist.
-    pub fn new(arm: &StraightLimb, armhole: &Armhole, short_of_wrist: f64) -> Result<Self> {
+    /// Drafts the sleeve for an arm and an armhole, at the underarm so many times as `wide` as the arm there. The cuff ends
+    /// `short_of_wrist` above the wrist.
+    pub fn new(arm: &StraightLimb, armhole: &Armhole, wide: f64, short_of_wrist: f64) -> Result<Self> {
         let lengths = armhole.edges.map(PanelEdge::length);
         let shoulder_y = arm.in_limb((armhole.place)(0, 1.0)).y;
         let cuff_y = short_of_wrist - arm.length;
@@ -48,7 +49,7 @@ impl Sleeve {
             let girths = [sleeve.base_y - 0.03, cuff_y].map(|y| length(&arm.shell.half_ring(y)));
             // A cap needs to be narrower than the hole it fills.
             let widest = 0.5 * CAP_EASE * (lengths[0] + lengths[1]) * 0.93;
-            sleeve.half = [(1.04 * girths[0]).min(widest), 1.02 * girths[1]];
+            sleeve.half = [(wide * girths[0]).min(widest), 1.02 * girths[1]];
             let (mut low, mut high) = (0.01, 0.30);
             for _ in 0..40 {
                 sleeve.cap_height = 0.5 * (low + high);

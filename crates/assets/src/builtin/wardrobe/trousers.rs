@@ -16,11 +16,17 @@ use glam::{DVec2, DVec3};
 /// Distance at which the cloth is laid around the body, m.
 const CLEARANCE: f64 = 0.014;
 /// How far the crotch seam hangs below the crotch, m.
-const RISE_EASE: f64 = 0.065;
+const RISE_EASE: f64 = 0.095;
 /// Least height from crotch seam to the fullest place of the seat, m.
 const SEAT: f64 = 0.075;
+/// Least width of the cloth that passes between the legs, from front to back, m. Where that is narrow, or the crotch seam
+/// high, the seat of a body that crouches is short of cloth: the seam goes over the body between the legs like a string, and is
+/// drawn into it (docs/decisions/036).
+const BETWEEN: f64 = 0.16;
+/// By how much the waist edge of a back panel rises from the side to the centre seam, m: a seat that bends is longer at the back.
+const BACK_RISE: f64 = 0.02;
 /// What the front takes of the cloth that passes between the legs. A seat needs more than a belly when it stands; but thighs
-/// that rub hold on to what is tight, and with 0.35 a walk stretched the crotch by half (8 % now).
+/// that rub hold on to what is tight, and with 0.35 a walk stretched the crotch by half (7 % now).
 const FRONT_SHARE: f64 = 0.5;
 /// Rounds in which the placed cloth slides.
 const ROUNDS: usize = 40;
@@ -64,6 +70,8 @@ struct Leg {
     crotch: f64,
     seat: f64,
     top: f64,
+    /// By how much the waist edge rises from the side to the centre seam.
+    rise: f64,
     /// Half widths at hem, knee and crotch.
     half: [f64; 3],
     /// Width at the seat.
@@ -119,8 +127,8 @@ impl Leg {
         let outline = Outline::pen(name.clone(), DVec2::new(inner(0.0), 0.0))
             .line("hem", DVec2::new(outer(0.0), 0.0))
             .through("out", line(0.0, self.top, &outer))
-            .line("waist", DVec2::new(inner(self.top), self.top))
-            .through("centre", line(self.top, self.crotch, &inner))
+            .line("waist", DVec2::new(inner(self.top + self.rise), self.top + self.rise))
+            .through("centre", line(self.top + self.rise, self.crotch, &inner))
             .through("in", line(self.crotch, 0.0, &inner))
             .close();
         if sign < 0.0 { outline.mirrored(name) } else { outline }
@@ -152,6 +160,9 @@ impl Around<'_> {
         };
         let on_trunk = || {
             let share = (1.0 - u) * leg.face.sign();
+            // What is longer than the body lies closer together.
+            let longer = (leg.top + leg.rise * u - leg.seat) / (leg.top - leg.seat);
+            let y = if y > leg.seat { leg.seat + (y - leg.seat) / longer } else { y };
             self.trunk.at_share(self.hem_y + y, share, leg.face)
         };
         match under {
@@ -228,7 +239,7 @@ pub fn pants(form: &Form, vertices: usize) -> Result<Garment> {
     let thigh = 2.0 * length(&form.leg.shell.half_ring(crotch_limb - 0.03)) + cutting.thigh_ease;
     let hem = cutting.hem * thigh;
     let seats = faces.map(|f| form.trunk.half_width(seat_y, f) + cutting.hip_ease / 4.0);
-    let between = (thigh - seats[0] - seats[1]).max(0.06);
+    let between = (thigh - seats[0] - seats[1]).max(BETWEEN);
     let legs = [0, 1].map(|k| {
         let face = faces[k];
         let share = if face == Face::Front { FRONT_SHARE } else { 1.0 - FRONT_SHARE };
@@ -241,6 +252,7 @@ pub fn pants(form: &Form, vertices: usize) -> Result<Garment> {
             crotch: crotch_y - hem_y,
             seat: seat_y - hem_y,
             top: top_y - hem_y,
+            rise: if face == Face::Back { BACK_RISE } else { 0.0 },
             half: [0.25 * hem, 0.25 * (0.55 * hem + 0.45 * thigh), 0.5 * width],
             seat_width: seats[k],
             taken: [(1.0 - cutting.centre[k]) * more, cutting.centre[k] * more],
