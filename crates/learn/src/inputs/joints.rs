@@ -8,8 +8,16 @@ const HANGS: f32 = 0.01;
 /// Joints and entries of their matrices that a model may be told of, ascending.
 pub(crate) type Told = Vec<(usize, usize)>;
 
-/// Sets of inputs to choose from, none of them twice.
-pub(crate) fn candidates(body: &Body, attachment: &Attachment) -> Vec<Told> {
+/// A set of inputs to choose.
+pub(crate) struct Offer {
+    pub told: Told,
+    /// It tells of limbs that carry less of the garment than others do: arms of a dress keep time with its skirt in the clips
+    /// that are learned from, and in a squat they do not.
+    pub has_to_pay: bool,
+}
+
+/// Sets of inputs to choose from, first those that need not pay.
+pub(crate) fn candidates(body: &Body, attachment: &Attachment) -> Vec<Offer> {
     let share = shares(body, attachment);
     let humanoid = body.humanoid();
     let joints = |roles: &[Role]| roles.iter().filter_map(|r| humanoid.joint(*r)).collect::<Vec<usize>>();
@@ -25,33 +33,38 @@ pub(crate) fn candidates(body: &Body, attachment: &Attachment) -> Vec<Told> {
         let along = |&j: &usize| (3 * axis(body, j)..3 * axis(body, j) + 3).map(move |k| (j, k));
         set.iter().flat_map(along).collect::<Told>()
     };
-    let mut sets: Vec<Told> = Vec::new();
+    let mut sets: Vec<Offer> = Vec::new();
+    let mut offer = |told: Told, has_to_pay: bool| sets.push(Offer { told, has_to_pay });
     if !trunk.is_empty() && !legs.is_empty() {
         let (on_legs, on_arms) = (hung(&legs) > HANGS, hung(&arms) > HANGS);
+        let (legs_pay, arms_pay) =
+            (on_arms && hung(&arms) > hung(&legs), on_legs && hung(&legs) > hung(&arms));
         let trunk = whole(&trunk);
         if on_legs || !on_arms {
-            sets.push([&trunk[..], &whole(&legs)].concat());
+            offer([&trunk[..], &whole(&legs)].concat(), legs_pay);
             // Which way thighs point says most of what a skirt does. How they turn about themselves and what shins do changes from one
             // person to the next, and with few clips a model takes it for more than it is.
-            sets.push([&trunk[..], &pointing(&thighs)].concat());
-            sets.push([&trunk[..], &pointing(&legs)].concat());
+            offer([&trunk[..], &pointing(&thighs)].concat(), legs_pay);
+            offer([&trunk[..], &pointing(&legs)].concat(), legs_pay);
         }
         if on_arms {
-            sets.push([&trunk[..], &whole(&arms)].concat());
-            sets.push([&trunk[..], &pointing(&arms)].concat());
-            sets.push([&trunk[..], &whole(&legs), &whole(&arms)].concat());
+            offer([&trunk[..], &whole(&arms)].concat(), arms_pay);
+            offer([&trunk[..], &pointing(&arms)].concat(), arms_pay);
+            offer([&trunk[..], &whole(&legs), &whole(&arms)].concat(), on_legs);
         }
     }
     if sets.is_empty() {
         // No human: what it hangs on, and their parents.
         let hangs = (0..share.len()).filter(|&j| share[j] > HANGS);
         let parents = hangs.flat_map(|j| [Some(j), body.skeleton.joints[j].parent]).flatten();
-        sets.push(whole(&parents.collect::<Vec<usize>>()));
+        let told = whole(&parents.collect::<Vec<usize>>());
+        sets.push(Offer { told, has_to_pay: false });
     }
-    for set in &mut sets {
-        set.sort_unstable();
-        set.dedup();
+    for offer in &mut sets {
+        offer.told.sort_unstable();
+        offer.told.dedup();
     }
+    sets.sort_by_key(|offer| offer.has_to_pay);
     sets
 }
 
@@ -122,12 +135,15 @@ mod tests {
         let (dress, shirt) = (hang("dress"), hang("shirt"));
         let thigh = body.humanoid().joint(Role::LeftUpperLeg).unwrap();
         let of_thigh =
-            |set: &Told| set.iter().filter(|(j, _)| *j == thigh).map(|(_, k)| *k).collect::<Vec<_>>();
+            |set: &Offer| set.told.iter().filter(|(j, _)| *j == thigh).map(|(_, k)| *k).collect::<Vec<_>>();
         let sets: Vec<Vec<usize>> = candidates(&body, &dress).iter().map(of_thigh).collect();
         assert!(sets.contains(&(0..9).collect()) && sets.contains(&vec![3, 4, 5]), "{sets:?}");
         let arm = body.humanoid().joint(Role::LeftUpperArm).unwrap();
+        let of_arm = |set: &Offer| set.told.iter().filter(|(j, _)| *j == arm).count();
         let arms = candidates(&body, &shirt);
-        assert!(arms.iter().any(|set| set.iter().filter(|(j, _)| *j == arm).count() == 3));
+        assert!(arms.iter().any(|set| of_arm(set) == 3 && !set.has_to_pay));
+        // A dress hangs on arms, too, by a few vertices.
+        assert!(candidates(&body, &dress).iter().all(|set| set.has_to_pay == (of_arm(set) > 0)));
 
         let drawn = drawn_to_hips(&body, &dress, 0.75).unwrap();
         let hips = body.humanoid().joint(Role::Hips).unwrap() as u32;

@@ -6,7 +6,7 @@ use super::motions::{Motions, TakeMotion};
 use super::readout::{Block, Readout, Sums};
 use crate::Error;
 use crate::inputs::features::{distances_sq, features, held, hold};
-use crate::inputs::joints::Told;
+use crate::inputs::joints::Offer;
 use crate::inputs::standard::Inputs;
 use faer::{Mat, Side};
 use toile_assets::Correction;
@@ -31,6 +31,8 @@ const RIDGES: [f64; 7] = [0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0];
 /// Ridges and inputs that are worse than the best by less than this share are as good, and the strongest and the fewest are
 /// taken: motion of other people and makers is farther from the clips than they are from each other.
 const AS_GOOD: f64 = 0.01;
+/// What has to be left, of what the other limbs leave, for inputs of limbs that carry less of the garment.
+const PAYS: f64 = 0.97;
 const FOLDS: usize = 5;
 
 /// All that was chosen.
@@ -77,13 +79,16 @@ impl Tried {
 impl Choosing<'_> {
     /// The inputs whose linear functions are best on clips left out, and what is left of the displacement then, m² a frame and
     /// summed over vertices, with what no shape of the space explains.
-    pub fn inputs(&self, sets: &[Told]) -> Result<(Inputs, f64), Error> {
+    pub fn inputs(&self, sets: &[Offer]) -> Result<(Inputs, f64), Error> {
         let mut tried: Vec<(Inputs, f64)> = Vec::new();
-        for set in sets {
-            let inputs = Inputs::new(self.motions, self.joints, set);
+        for Offer { told, has_to_pay } in sets {
+            let inputs = Inputs::new(self.motions, self.joints, told);
             let c = inputs.scaled(self.motions, self.fps);
             let left_out = self.try_features(&inputs, &c, |_, held, _| held.clone())?.left_out;
-            tried.push((inputs, left_out));
+            let least = tried.iter().map(|(_, left_out)| *left_out).fold(f64::INFINITY, f64::min);
+            if !has_to_pay || !(left_out >= PAYS * least) {
+                tried.push((inputs, left_out));
+            }
         }
         let least = tried.iter().map(|(_, left_out)| *left_out).fold(f64::INFINITY, f64::min);
         // Of those that are as good the fewest. With too few clips to leave any out nothing is known: the first.

@@ -16,7 +16,7 @@ mod tests;
 
 pub use gate::GateFit;
 
-use crate::inputs::joints::{Told, candidates, drawn_to_hips};
+use crate::inputs::joints::{Offer, candidates, drawn_to_hips};
 use crate::inputs::standard::Inputs;
 use crate::inputs::surroundings;
 use crate::models::shield::{shield, thinned};
@@ -90,7 +90,7 @@ pub(crate) fn train<S: TakeSource + ?Sized>(
     let source = WithMirrored { source, mirror };
     let heads = source.heads(heads);
     let sets = candidates(body, &attachment);
-    let mut joints: Vec<usize> = sets.iter().flatten().map(|(j, _)| *j).collect();
+    let mut joints: Vec<usize> = sets.iter().flat_map(|set| &set.told).map(|(j, _)| *j).collect();
     joints.sort_unstable();
     joints.dedup();
     let skinned = attachment.clone();
@@ -163,7 +163,7 @@ struct Known<'a> {
     first: &'a Take,
     heads: &'a [Head],
     joints: &'a [usize],
-    sets: &'a [Told],
+    sets: &'a [Offer],
     settings: &'a Settings,
 }
 
