@@ -79,6 +79,10 @@ impl Sleeve {
                 if long { high = sleeve.half[0] } else { low = sleeve.half[0] }
             }
         }
+        if sleeve.base_y - cuff_y < SHORTEST {
+            // Rings and caps that call for each other by turns, on a short thick arm: the last cap counts.
+            sleeve.base_y = shoulder_y - sleeve.cap_height;
+        }
         sleeve.length = sleeve.base_y - cuff_y;
         Ok(sleeve)
     }
