@@ -181,10 +181,8 @@ pub fn run(args: &Args) -> Result<()> {
         return Err(BadRequest(faults.join("\n")).into());
     }
     let body = resolve::body(&args.body, None)?;
-    if let Some(model) = models.iter().find(|m| m.joints != body.skeleton.len()) {
-        let (own, other) = (model.joints, body.skeleton.len());
-        let what = format!("the model's body has {own} joints, `{}` has {other}", body.name);
-        return Err(BadRequest(what).into());
+    for path in &args.model {
+        crate::tiers::model_for(path, &body, None)?;
     }
     let motions = resolve::motions(&args.motion, &body, &Pacing::AS_IS)?;
     let clips: Vec<Clip> = motions.iter().map(|m| Clip::new(&body, &m.resampled(rate))).collect();

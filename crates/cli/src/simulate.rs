@@ -33,7 +33,7 @@ use toile_simulate::Outfit;
     toile simulate --garment dress --motion walk --motion turn:90 --out out/takes\n  \
     toile simulate --body hero.glb --garment cape.obj --motion mocap/ --fabric silk --stops 5 --out out/takes\n  \
     toile simulate --garment cape --motion run:2.5 --wind 0,0,-3 --rate 240 --out out/takes\n  \
-    toile simulate --garment trousers --garment shirt --fabric denim --fabric cotton --motion walk --out out/takes\n  \
+    toile simulate --garment pants --garment shirt --fabric denim --fabric cotton --motion walk --out out/takes\n  \
     toile simulate --garment skirt --motion training --fabric silk,cotton,denim --wind 0,0,0 --wind 0,0,-3 \
     --gust 0.5 --out out/takes\n  \
     toile simulate --garment dress --motion mocap/ --shard 2/8 --out shared/takes\n  \
